@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Everything a developer runs, with nothing but Python installed.
+
+python3 dev.py demo            install into .venv and run `bayesieve demo`
+python3 dev.py test [ARGS]     install into .venv and run the tests (ARGS go to pytest)
+python3 dev.py lint            ruff, mypy and the import contracts
+python3 dev.py build           sdist and wheel into dist/, then try the wheel out
+"""
+
+# ruff: noqa: I002
+# Without that import, and with plain annotations, so that even Python 3.6 can read this
+# file and say that it is too old.
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+OLDEST_PYTHON = (3, 11)
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "bayesieve-installed.json"
+LINTERS = (
+    ("ruff check", ["-m", "ruff", "check", "."]),
+    ("ruff format", ["-m", "ruff", "format", "--check", "."]),
+    ("mypy", ["-m", "mypy"]),
+    # import-linter has no `python -m` form.
+    (
+        "import contracts",
+        [
+            "-c",
+            "from importlinter.cli import lint_imports_command as run; run()",
+            "--no-cache",
+        ],
+    ),
+)
+
+
+class DevError(Exception):
+    """A problem the user can solve, told in one line."""
+
+
+def main(arguments: list) -> int:
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        here = ".".join(map(str, sys.version_info[:2]))
+        raise DevError(f"Python 3.11 or newer is needed; {sys.executable} is {here}.")
+    commands = {"demo": demo, "test": test, "lint": lint, "build": build}
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__.strip())
+        return 0
+    name, *rest = arguments
+    if name not in commands:
+        raise DevError(f"unknown command {name!r}; choose from {', '.join(commands)}.")
+    return commands[name](rest)
+
+
+def demo(arguments: list) -> int:
+    install(test_tools=False)
+    return run([script(VENV, "bayesieve"), "demo", *arguments])
+
+
+def test(arguments: list) -> int:
+    install(test_tools=True)
+    workers = ["-n", str(cores())]
+    return run([python_of(VENV), "-m", "pytest", *workers, *arguments])
+
+
+def lint(arguments: list) -> int:
+    if arguments:
+        raise DevError(f"lint takes no arguments. Got {' '.join(arguments)!r}.")
+    install(test_tools=True)
+    failed = []
+    for name, command in LINTERS:
+        say(f"{name} ...")
+        if run([python_of(VENV), *command]):
+            failed.append(name)
+    say(f"lint failed: {', '.join(failed)}." if failed else "lint: all clean.")
+    return 1 if failed else 0
+
+
+def build(arguments: list) -> int:
+    if arguments:
+        raise DevError(f"build takes no arguments. Got {' '.join(arguments)!r}.")
+    check_compiler()
+    check_venv_module()
+    dist = ROOT / "dist"
+    with tempfile.TemporaryDirectory(prefix="bayesieve-build-") as folder:
+        tools, clean, out = (Path(folder) / name for name in ("tools", "clean", "out"))
+        say("building sdist and wheel (about a minute) ...")
+        create_venv(tools)
+        pip(tools, "install", "build")
+        command = [python_of(tools), "-m", "build", "--outdir", str(out), str(ROOT)]
+        show_on_failure(command, "building sdist and wheel failed")
+        (wheel,) = out.glob("*.whl")
+        say(f"trying {wheel.name} in a fresh environment ...")
+        create_venv(clean)
+        pip(clean, "install", str(wheel))
+        program = (
+            "import bayesieve, bayesieve._core, bayesieve.datasets as d; "
+            "assert len(d.load_sms_spam().data) == 5574"
+        )
+        # Not from the root: what is tried is the installed package.
+        show_on_failure(
+            [python_of(clean), "-c", program], "the wheel does not work", cwd=folder
+        )
+        show_on_failure(
+            [script(clean, "bayesieve"), "--version"], "the command does not work"
+        )
+        dist.mkdir(exist_ok=True)
+        for file in sorted(out.iterdir()):
+            shutil.copy2(file, dist / file.name)
+            size = file.stat().st_size / 1e6
+            print(f"dist/{file.name}  {size:.2f} MB")
+    return 0
+
+
+def install(*, test_tools: bool) -> None:
+    """Install the package into .venv, unless what is there is up to date."""
+    wanted = {"python": sys.version, "source": digest_of_source()}
+    requirements = digest([ROOT / "pyproject.toml"])
+    found = read_stamp()
+    other_python = found.get("python", sys.version) != sys.version
+    if other_python or not works(VENV):
+        check_compiler()
+        check_venv_module()
+        say("creating .venv ...")
+        create_venv(VENV)
+        found = {}
+    current = found.get("source") == wanted["source"]
+    if current and (not test_tools or found.get("test_tools") == requirements):
+        return
+    check_compiler()
+    what = "bayesieve and the test tools" if test_tools else "bayesieve"
+    say(f"installing {what} into .venv (compiles; about a minute the first time) ...")
+    STAMP.unlink(missing_ok=True)  # an interrupted install must not count as done
+    pip(VENV, "install", ".[test]" if test_tools else ".")
+    wanted["test_tools"] = requirements if test_tools else found.get("test_tools", "")
+    STAMP.write_text(json.dumps(wanted), encoding="utf-8")
+
+
+def read_stamp() -> dict:
+    """Return what the last install recorded, or nothing."""
+    try:
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def digest_of_source() -> str:
+    """Return a hash of every file that decides what gets installed."""
+    names = ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE")
+    made = {".pyc", ".so", ".pyd"}
+    source = (
+        path
+        for path in (ROOT / "src").rglob("*")
+        if path.is_file() and path.suffix not in made
+    )
+    return digest([*(ROOT / name for name in names), *sorted(source)])
+
+
+def digest(paths: list) -> str:
+    """Return a hash of the names and contents of files; absent ones count as empty."""
+    total = hashlib.sha256()
+    for path in paths:
+        content = path.read_bytes() if path.is_file() else b""
+        total.update(path.relative_to(ROOT).as_posix().encode() + b"\0")
+        total.update(hashlib.sha256(content).digest())
+    return total.hexdigest()
+
+
+def create_venv(folder: Path) -> None:
+    """Create an empty virtual environment with pip in it."""
+    show_on_failure(
+        [sys.executable, "-m", "venv", "--clear", str(folder)],
+        f"creating the virtual environment {folder.name} failed",
+    )
+
+
+def check_venv_module() -> None:
+    """Stop with a hint when this Python cannot create virtual environments."""
+    for module in ("venv", "ensurepip"):
+        if importlib.util.find_spec(module) is None:
+            raise DevError(
+                f"this Python ({sys.executable}) has no {module!r} module. "
+                "Hint: on Debian and Ubuntu, apt install python3-venv."
+            )
+
+
+def check_compiler() -> None:
+    """Stop with a hint when no C++ compiler is in sight."""
+    if has_compiler():
+        return
+    hints = {
+        "darwin": "xcode-select --install",
+        "win32": "install the Visual Studio Build Tools with 'Desktop development "
+        "with C++'",
+    }
+    hint = hints.get(sys.platform, "install g++ (apt install g++, dnf install gcc-c++)")
+    raise DevError(
+        f"no C++17 compiler found, and bayesieve has a C++ core. Hint: {hint}."
+    )
+
+
+def has_compiler() -> bool:
+    """Look where CMake looks: $CXX, then the usual names, then Visual Studio."""
+    named = os.environ.get("CXX", "").split()
+    if named:
+        return shutil.which(named[0]) is not None
+    if sys.platform == "darwin":
+        # /usr/bin/c++ is always there; it only works with the command line tools.
+        probe = subprocess.run(["xcode-select", "-p"], capture_output=True, check=False)
+        return probe.returncode == 0
+    names = ("c++", "g++", "clang++", "cl", "clang-cl")
+    if any(shutil.which(name) for name in names):
+        return True
+    return sys.platform == "win32" and has_visual_studio()
+
+
+def has_visual_studio() -> bool:
+    """Ask Visual Studio's own locator for an installation with the C++ tools."""
+    folder = os.environ.get("ProgramFiles(x86)", "")  # noqa: SIM112 (its real name)
+    locator = Path(folder, "Microsoft Visual Studio", "Installer", "vswhere.exe")
+    if not folder or not locator.is_file():
+        return False
+    tools = "Microsoft.VisualStudio.Component.VC.Tools.*"
+    question = ["-latest", "-products", "*", "-requires", tools]
+    question += ["-property", "installationPath"]
+    answer = subprocess.run(
+        [str(locator), *question], capture_output=True, text=True, check=False
+    )
+    return bool(answer.stdout.strip())
+
+
+def python_of(folder: Path) -> str:
+    """Return the interpreter of a virtual environment."""
+    return script(folder, "python")
+
+
+def script(folder: Path, name: str) -> str:
+    """Return the path of a program installed in a virtual environment."""
+    if sys.platform == "win32":
+        return str(folder / "Scripts" / f"{name}.exe")
+    return str(folder / "bin" / name)
+
+
+def works(folder: Path) -> bool:
+    """Tell whether a virtual environment has pip and a Python that is new enough."""
+    program = f"import pip, sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
+    command = [python_of(folder), "-c", program]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def pip(folder: Path, *arguments: str) -> None:
+    """Run pip in a virtual environment; quiet unless it fails."""
+    command = [python_of(folder), "-m", "pip", "--disable-pip-version-check"]
+    show_on_failure([*command, *arguments], f"pip {arguments[0]} failed")
+
+
+def show_on_failure(command: list, problem: str, cwd: str = "") -> None:
+    """Run a command silently; when it fails, show all it said and stop."""
+    done = subprocess.run(
+        command,
+        cwd=cwd or ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout.decode(errors="replace"))
+        raise DevError(f"{problem} (exit code {done.returncode}); its output is above.")
+
+
+def run(command: list) -> int:
+    """Run a command in the root folder; Ctrl-C is left to the command itself."""
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # the command got it too and is ending by itself
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def say(text: str) -> None:
+    print(f"dev.py: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except DevError as error:
+        sys.exit(f"dev.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

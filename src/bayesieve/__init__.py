@@ -1,0 +1,67 @@
+"""Find the few features that matter among millions, with a proof.
+
+Public names only; heavy parts are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Certificate": "bayesieve.solvers",
+    "ClassCounts": "bayesieve.counts",
+    "NaiveFeatureSelector": "bayesieve.feature_selection",
+    "Solution": "bayesieve.solvers",
+    "SparseBernoulliNB": "bayesieve.naive_bayes",
+    "SparseBernoulliNBCV": "bayesieve.naive_bayes",
+    "SparseCategoricalNB": "bayesieve.naive_bayes",
+    "SparseGaussianNB": "bayesieve.naive_bayes",
+    "SparseMultinomialNB": "bayesieve.naive_bayes",
+    "SparseMultinomialNBCV": "bayesieve.naive_bayes",
+    "SparsityPath": "bayesieve.solvers",
+    "solve_bernoulli": "bayesieve.solvers",
+    "solve_multinomial": "bayesieve.solvers",
+    "sparsity_path": "bayesieve.solvers",
+}
+_MODULES = ("baselines", "datasets", "exceptions")
+
+__all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from bayesieve import baselines, datasets, exceptions
+    from bayesieve.counts import ClassCounts
+    from bayesieve.feature_selection import NaiveFeatureSelector
+    from bayesieve.naive_bayes import (
+        SparseBernoulliNB,
+        SparseBernoulliNBCV,
+        SparseCategoricalNB,
+        SparseGaussianNB,
+        SparseMultinomialNB,
+        SparseMultinomialNBCV,
+    )
+    from bayesieve.solvers import (
+        Certificate,
+        Solution,
+        SparsityPath,
+        solve_bernoulli,
+        solve_multinomial,
+        sparsity_path,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"bayesieve.{name}")
+    else:
+        raise AttributeError(f"module 'bayesieve' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

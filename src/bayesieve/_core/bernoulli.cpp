@@ -1,0 +1,205 @@
+// Gain of every column under the Bernoulli model, and the value of its null model.
+//
+// With F_c = f_c + alpha, N_c = n_c + 2 alpha, G = sum F_c, N = sum N_c, the gain is N times the
+// mutual information of the smoothed table:
+//   sum_c  F_c log(F_c N / (N_c G)) + (N_c - F_c) log((N_c - F_c) N / (N_c (N - G))).
+// Both ratios are near one for weak columns, so they are taken through log1p of
+// D_c = F_c N - N_c G, which keeps full relative accuracy. A column that is never or always
+// present says nothing: its gain is 0 whatever smoothing makes of it.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "parallel.h"
+
+namespace nb = nanobind;
+using nb::literals::operator""_a;
+
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+constexpr std::size_t kBlock = 1 << 14;
+// Short texts make most columns alike: for two classes the gains of tables of small integers
+// are computed once.
+constexpr std::size_t kMemo = 64;
+
+double xlog1p(double x, double y) { return x > 0.0 ? x * std::log1p(y) : 0.0; }
+
+struct Rows {
+    std::vector<double> smoothed;  // N_c
+    double total = 0.0;            // N
+    double raw_total = 0.0;        // n
+
+    Rows(const double* class_count, std::size_t classes, double alpha) : smoothed(classes) {
+        for (std::size_t c = 0; c < classes; ++c) {
+            smoothed[c] = class_count[c] + 2.0 * alpha;
+            total += smoothed[c];
+            raw_total += class_count[c];
+        }
+    }
+    // Constant up to the rounding of summed row weights.
+    bool constant(double raw) const { return !(raw > 0.0) || raw >= raw_total * (1.0 - 1e-12); }
+
+    double cell(double f, double n_c, double g) const {
+        if (!(n_c > 0.0)) return 0.0;
+        const double d = f * total - n_c * g;
+        return xlog1p(f, d / (n_c * g)) + xlog1p(n_c - f, -d / (n_c * (total - g)));
+    }
+    double null_value(double g) const {
+        double value = 0.0;
+        if (g > 0.0) value += g * std::log(g / total);
+        if (total - g > 0.0) value += (total - g) * std::log1p(-g / total);
+        return value;
+    }
+};
+
+std::tuple<DoubleArray, double> finish(std::vector<double>&& gain, const std::vector<double>& parts) {
+    double null_value = 0.0;
+    for (double part : parts) null_value += part;
+    auto* held = new std::vector<double>(std::move(gain));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return {DoubleArray(held->data(), {held->size()}, owner), null_value};
+}
+
+void check_alpha(const Vector& alpha, std::size_t columns) {
+    if (alpha.shape(0) != 1 && alpha.shape(0) != columns)
+        throw std::invalid_argument("alpha must have one value, or one for each column");
+}
+
+std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& class_count,
+                                            const Vector& alphas) {
+    const std::size_t K = table.shape(0), m = table.shape(1);
+    check_alpha(alphas, m);
+    if (class_count.shape(0) != K)
+        throw std::invalid_argument("class_count must have one value for each class");
+    const double* f = table.data();
+    const double* n = class_count.data();
+    const bool per_column = alphas.shape(0) != 1;
+    std::vector<double> gain(m, 0.0);
+    std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
+    {
+        nb::gil_scoped_release release;
+        const Rows shared(n, K, alphas.data()[0]);
+        auto column = [&](const double* cells, std::size_t stride, const Rows& rows, double alpha,
+                          double& null_value) {
+            double raw = 0.0, g = 0.0, sum = 0.0;
+            for (std::size_t c = 0; c < K; ++c) {
+                raw += cells[c * stride];
+                g += cells[c * stride] + alpha;
+            }
+            null_value = rows.null_value(g);
+            if (rows.constant(raw)) return 0.0;
+            for (std::size_t c = 0; c < K; ++c)
+                sum += rows.cell(cells[c * stride] + alpha, rows.smoothed[c], g);
+            return std::max(sum, 0.0);
+        };
+        std::vector<double> memo_gain, memo_null;
+        if (K == 2 && !per_column && m > kMemo * kMemo) {
+            memo_gain.resize(kMemo * kMemo);
+            memo_null.resize(kMemo * kMemo);
+            for (std::size_t a = 0; a < kMemo; ++a)
+                for (std::size_t b = 0; b < kMemo; ++b) {
+                    const double cells[2] = {static_cast<double>(a), static_cast<double>(b)};
+                    if (cells[0] > n[0] || cells[1] > n[1]) continue;
+                    memo_gain[a * kMemo + b] =
+                        column(cells, 1, shared, alphas.data()[0], memo_null[a * kMemo + b]);
+                }
+        }
+        bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
+                                                 std::size_t last) {
+            double sum = 0.0, null_value = 0.0;
+            for (std::size_t i = first; i < last; ++i) {
+                if (!memo_gain.empty() && f[i] < kMemo && f[m + i] < kMemo) {
+                    const auto x = static_cast<std::size_t>(f[i]);
+                    const auto y = static_cast<std::size_t>(f[m + i]);
+                    if (static_cast<double>(x) == f[i] && static_cast<double>(y) == f[m + i]) {
+                        gain[i] = memo_gain[x * kMemo + y];
+                        sum += memo_null[x * kMemo + y];
+                        continue;
+                    }
+                }
+                if (per_column) {
+                    const Rows own(n, K, alphas.data()[i]);
+                    gain[i] = column(f + i, m, own, alphas.data()[i], null_value);
+                } else {
+                    gain[i] = column(f + i, m, shared, alphas.data()[0], null_value);
+                }
+                sum += null_value;
+            }
+            parts[b] = sum;
+        });
+    }
+    return finish(std::move(gain), parts);
+}
+
+// Classes without the feature enter through sums over all classes, less those that have it.
+std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassIds& row,
+                                             const Vector& value, const Vector& class_count,
+                                             double alpha) {
+    const std::size_t K = class_count.shape(0), m = start.shape(0) - 1;
+    std::vector<double> gain(m, 0.0);
+    std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
+    {
+        nb::gil_scoped_release release;
+        const Rows rows(class_count.data(), K, alpha);
+        const double N = rows.total;
+        // Absent class c: alpha log(alpha N / (N_c G)) + (N_c - alpha) log((N_c - alpha) N / (N_c (N-G)))
+        std::vector<double> present_part(K), absent_part(K);
+        double all_present = 0.0, all_absent = 0.0, all_rest = 0.0;
+        for (std::size_t c = 0; c < K; ++c) {
+            const double n_c = rows.smoothed[c];
+            if (alpha > 0.0) present_part[c] = alpha * std::log(alpha * N / n_c);
+            if (n_c > alpha) absent_part[c] = (n_c - alpha) * std::log1p(-alpha / n_c);
+            all_present += present_part[c];
+            all_absent += absent_part[c];
+            all_rest += n_c - alpha;
+        }
+        bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
+                                                 std::size_t last) {
+            double null_sum = 0.0;
+            for (std::size_t i = first; i < last; ++i) {
+                double raw = 0.0, present = all_present, absent = all_absent, rest = all_rest;
+                const auto begin = start.data()[i], end = start.data()[i + 1];
+                for (auto e = begin; e < end; ++e) {
+                    const auto c = static_cast<std::size_t>(row.data()[e]);
+                    raw += value.data()[e];
+                    present -= present_part[c];
+                    absent -= absent_part[c];
+                    rest -= rows.smoothed[c] - alpha;
+                }
+                const double g = raw + static_cast<double>(K) * alpha;
+                null_sum += rows.null_value(g);
+                if (rows.constant(raw)) continue;
+                const auto missing = static_cast<double>(K) - static_cast<double>(end - begin);
+                double sum = present + absent - rest * std::log1p(-g / N);
+                if (alpha > 0.0) sum -= alpha * missing * std::log(g);
+                for (auto e = begin; e < end; ++e)
+                    sum += rows.cell(value.data()[e] + alpha,
+                                     rows.smoothed[static_cast<std::size_t>(row.data()[e])], g);
+                gain[i] = std::max(sum, 0.0);
+            }
+            parts[b] = null_sum;
+        });
+    }
+    return finish(std::move(gain), parts);
+}
+
+}  // namespace
+
+void register_bernoulli(nb::module_& m) {
+    m.def("bernoulli_gains", &dense_gains, "table"_a, "class_count"_a, "alpha"_a,
+          "Gain of every column of a (K, m) table, and the value of the null model.");
+    m.def("bernoulli_gains_csc", &sparse_gains, "start"_a, "row"_a, "value"_a, "class_count"_a,
+          "alpha"_a, "bernoulli_gains of a CSC table, one alpha for all columns.");
+}

@@ -1,0 +1,16 @@
+// The compiled core: kernels only, no policy. Every function here has a plain NumPy twin in
+// tests/core that states what it computes.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void register_class_sums(nb::module_& m);
+void register_totals(nb::module_& m);
+void register_bernoulli(nb::module_& m);
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled kernels of bayesieve.";
+    register_class_sums(m);
+    register_totals(m);
+    register_bernoulli(m);
+}

@@ -1,0 +1,379 @@
+// What the multinomial solver asks of every column of a count table, in one pass each:
+//
+//   scan     class totals, sum of G log G, and a histogram of the column totals G
+//   collect  the columns whose total, or whose gain at class shares p, reaches a level
+//   gains    the gain of every column at class shares p
+//
+// G_i = sum_c (f_ci + alpha_i) and, at class shares p, the gain is
+//   h_i(p) = sum_c F log F - G log G - sum_c F log p_c = G_i KL(q_i || p),   F = f_ci + alpha_i.
+// Since h_i(p) <= G_i max_c(-log p_c), `collect` takes logarithms only of columns whose total
+// can reach the level. Counts are mostly small integers: x log x comes from a table for them.
+//
+// A table is dense, (K, m) in C order, or the three arrays of a CSC matrix (K, m). Columns
+// without any count are left out everywhere but in the sum of G log G.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "parallel.h"
+
+namespace nb = nanobind;
+using nb::literals::operator""_a;
+
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+constexpr std::size_t kBlock = 1 << 15;
+constexpr std::size_t kTile = 1 << 11;  // a tile of totals stays in the first-level cache
+constexpr int kHistogramShift = 48;  // sign, exponent and four bits of mantissa remain
+constexpr std::size_t kHistogramBins = 1 << 15;
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
+}
+
+constexpr std::size_t kTableSize = 4096;
+
+// x log x of smoothed counts, from a table where the raw count is a small integer.
+struct Smoothing {
+    std::vector<double> alpha;  // one value, or one for each column
+    bool per_column;
+    double classes;                   // K
+    std::vector<double> cell_table;   // (j + alpha) log(j + alpha)
+    std::vector<double> total_table;  // (j + K alpha) log(j + K alpha)
+
+    Smoothing(const Vector& alpha_, std::size_t columns, std::size_t n_classes)
+        : alpha(alpha_.data(), alpha_.data() + alpha_.shape(0)), per_column(alpha.size() != 1),
+          classes(static_cast<double>(n_classes)) {
+        if (per_column && alpha.size() != columns)
+            throw std::invalid_argument("alpha must have one value, or one for each column");
+        if (per_column) return;  // no table: every column has its own smoothing
+        for (std::size_t j = 0; j < kTableSize; ++j) {
+            const auto raw = static_cast<double>(j);
+            cell_table.push_back(plain(raw + alpha[0]));
+            total_table.push_back(plain(total(raw, 0)));
+        }
+    }
+    double at(std::size_t column) const { return per_column ? alpha[column] : alpha[0]; }
+    double total(double raw, std::size_t column) const { return raw + classes * at(column); }
+
+    static double plain(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
+    static double lookup(const std::vector<double>& table, double raw, double smoothed) {
+        if (raw < static_cast<double>(table.size())) {
+            const auto j = static_cast<std::size_t>(raw);
+            if (static_cast<double>(j) == raw) return table[j];
+        }
+        return plain(smoothed);
+    }
+    double cell(double raw, std::size_t column) const {
+        return lookup(cell_table, raw, raw + at(column));
+    }
+    double whole(double raw, std::size_t column) const {
+        return lookup(total_table, raw, total(raw, column));
+    }
+};
+
+struct DenseColumns {
+    const double* f;
+    std::size_t classes, columns;
+    Table kept;  // holds the array that f looks into
+
+    // Raw totals of columns first..last, and (if wanted) the class sums of the block.
+    void totals(std::size_t first, std::size_t last, double* raw, double* class_sums) const {
+        const std::size_t width = last - first;
+        std::fill(raw, raw + width, 0.0);
+        for (std::size_t c = 0; c < classes; ++c) {
+            const double* row = f + c * columns + first;
+            double sum = 0.0;
+            for (std::size_t j = 0; j < width; ++j) raw[j] += row[j];
+            if (class_sums != nullptr) {
+                for (std::size_t j = 0; j < width; ++j) sum += row[j];
+                class_sums[c] = sum;
+            }
+        }
+    }
+    double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
+                double /*sum_log_p*/) const {
+        const double alpha = smooth.at(i);
+        double v = -smooth.whole(raw, i), cross = 0.0;
+        for (std::size_t c = 0; c < classes; ++c) {
+            const double x = f[c * columns + i];
+            v += smooth.cell(x, i);
+            const double smoothed = x + alpha;
+            if (smoothed > 0.0) cross += smoothed * log_p[c];
+        }
+        return v - cross;
+    }
+};
+
+struct SparseColumns {
+    const std::int64_t* start;
+    const std::int32_t* row;
+    const double* value;
+    std::size_t classes, columns;
+    Indices kept_start;  // these hold the arrays that the pointers look into
+    ClassIds kept_row;
+    Vector kept_value;
+
+    void totals(std::size_t first, std::size_t last, double* raw, double* class_sums) const {
+        if (class_sums != nullptr) std::fill(class_sums, class_sums + classes, 0.0);
+        for (std::size_t i = first; i < last; ++i) {
+            double sum = 0.0;
+            for (auto e = start[i]; e < start[i + 1]; ++e) {
+                sum += value[e];
+                if (class_sums != nullptr) class_sums[row[e]] += value[e];
+            }
+            raw[i - first] = sum;
+        }
+    }
+    // A class without count contributes terms in alpha alone, in closed form.
+    double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
+                double sum_log_p) const {
+        const double alpha = smooth.at(i);
+        const auto present = static_cast<double>(start[i + 1] - start[i]);
+        double v = (smooth.classes - present) * Smoothing::plain(alpha) - smooth.whole(raw, i);
+        double cross = alpha > 0.0 ? alpha * sum_log_p : 0.0;
+        for (auto e = start[i]; e < start[i + 1]; ++e) {
+            v += smooth.cell(value[e], i);
+            if (value[e] > 0.0) cross += value[e] * log_p[row[e]];
+        }
+        return v - cross;
+    }
+};
+
+std::uint64_t histogram_bin(double total) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &total, sizeof bits);
+    return bits >> kHistogramShift;
+}
+
+template <class Columns>
+std::tuple<DoubleArray, double, std::int64_t, IndexArray> scan(const Columns& columns,
+                                                               const Smoothing& smooth) {
+    const std::size_t m = columns.columns, K = columns.classes;
+    const std::size_t blocks = bayesieve::block_count(m, kBlock);
+    const std::size_t workers = bayesieve::worker_count(m, kBlock);
+    std::vector<double> class_totals(K, 0.0);
+    std::vector<std::int64_t> histogram(kHistogramBins, 0);
+    double sum_whole = 0.0;
+    std::int64_t nonempty = 0;
+    {
+        nb::gil_scoped_release release;
+        std::vector<double> block_class(blocks * K), block_whole(blocks, 0.0);
+        std::vector<std::int64_t> block_nonempty(blocks, 0);
+        std::vector<std::vector<std::int64_t>> bins(workers), small(workers);
+        std::vector<std::vector<double>> raws(workers);
+        for (std::size_t w = 0; w < workers; ++w) {
+            bins[w].assign(kHistogramBins, 0);
+            small[w].assign(smooth.total_table.size(), 0);
+            raws[w].resize(std::min(kBlock, m));
+        }
+        bayesieve::for_each_block_by_worker(
+            m, kBlock,
+            [&](std::size_t w, std::size_t b, std::size_t first, std::size_t last) {
+                double* raw = raws[w].data();
+                columns.totals(first, last, raw, &block_class[b * K]);
+                double whole = 0.0;
+                std::int64_t filled = 0;
+                for (std::size_t i = first; i < last; ++i) {
+                    const double r = raw[i - first];
+                    filled += r > 0.0;
+                    if (r < static_cast<double>(smooth.total_table.size())) {
+                        const auto j = static_cast<std::size_t>(r);
+                        if (static_cast<double>(j) == r) {
+                            ++small[w][j];
+                            continue;
+                        }
+                    }
+                    const double total = smooth.total(r, i);
+                    whole += Smoothing::plain(total);
+                    if (r > 0.0) ++bins[w][histogram_bin(total)];
+                }
+                block_whole[b] = whole;
+                block_nonempty[b] = filled;
+            });
+        for (std::size_t b = 0; b < blocks; ++b) {
+            for (std::size_t c = 0; c < K; ++c) class_totals[c] += block_class[b * K + c];
+            sum_whole += block_whole[b];
+            nonempty += block_nonempty[b];
+        }
+        for (std::size_t w = 0; w < workers; ++w)
+            for (std::size_t q = 0; q < kHistogramBins; ++q) histogram[q] += bins[w][q];
+        for (std::size_t j = 0; j < smooth.total_table.size(); ++j) {
+            std::int64_t times = 0;
+            for (std::size_t w = 0; w < workers; ++w) times += small[w][j];
+            if (times == 0) continue;
+            sum_whole += static_cast<double>(times) * smooth.total_table[j];
+            if (j > 0) histogram[histogram_bin(smooth.total(static_cast<double>(j), 0))] += times;
+        }
+    }
+    return {to_numpy(std::move(class_totals)), sum_whole, nonempty,
+            to_numpy(std::move(histogram))};
+}
+
+// Columns with a count, a total of at least min_total and, if log_p is given, a gain of at
+// least min_gain, in increasing order.
+template <class Columns>
+IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_total,
+                   const double* log_p, double min_gain) {
+    const std::size_t m = columns.columns;
+    std::vector<std::int64_t> found;
+    {
+        nb::gil_scoped_release release;
+        double sum_log_p = 0.0;
+        if (log_p != nullptr)
+            for (std::size_t c = 0; c < columns.classes; ++c) sum_log_p += log_p[c];
+        std::vector<std::vector<std::int64_t>> parts(bayesieve::block_count(m, kBlock));
+        bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t begin,
+                                                 std::size_t end) {
+            double raw[kTile];
+            std::uint32_t large[kTile];
+            for (std::size_t first = begin; first < end; first += kTile) {
+                const std::size_t last = std::min(end, first + kTile), width = last - first;
+                columns.totals(first, last, raw, nullptr);
+                std::size_t count = 0;  // branchless: nearly every column is too small
+                if (smooth.per_column) {
+                    for (std::size_t j = 0; j < width; ++j) {
+                        large[count] = static_cast<std::uint32_t>(j);
+                        count += (raw[j] > 0.0) & (smooth.total(raw[j], first + j) >= min_total);
+                    }
+                } else {
+                    const double shift = smooth.classes * smooth.alpha[0];
+                    for (std::size_t j = 0; j < width; ++j) {
+                        large[count] = static_cast<std::uint32_t>(j);
+                        count += (raw[j] > 0.0) & (raw[j] + shift >= min_total);
+                    }
+                }
+                for (std::size_t q = 0; q < count; ++q) {
+                    const std::size_t i = first + large[q];
+                    if (log_p == nullptr ||
+                        columns.gain(i, raw[large[q]], smooth, log_p, sum_log_p) >= min_gain)
+                        parts[b].push_back(static_cast<std::int64_t>(i));
+                }
+            }
+        });
+        std::size_t size = 0;
+        for (const auto& part : parts) size += part.size();
+        found.reserve(size);
+        for (const auto& part : parts) found.insert(found.end(), part.begin(), part.end());
+    }
+    return to_numpy(std::move(found));
+}
+
+template <class Columns>
+DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* log_p) {
+    const std::size_t m = columns.columns;
+    std::vector<double> gain(m, 0.0);
+    {
+        nb::gil_scoped_release release;
+        double sum_log_p = 0.0;
+        for (std::size_t c = 0; c < columns.classes; ++c) sum_log_p += log_p[c];
+        bayesieve::for_each_block(
+            m, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+                double raw[kTile];
+                for (std::size_t first = begin; first < end; first += kTile) {
+                    const std::size_t last = std::min(end, first + kTile);
+                    columns.totals(first, last, raw, nullptr);
+                    for (std::size_t i = first; i < last; ++i)
+                        if (raw[i - first] > 0.0)
+                            gain[i] = std::max(0.0, columns.gain(i, raw[i - first], smooth, log_p,
+                                                                 sum_log_p));
+                }
+            });
+    }
+    return to_numpy(std::move(gain));
+}
+
+// The Python face: a table and its smoothing, asked as often as needed.
+template <class Columns>
+struct Smoothed {
+    Columns columns;
+    Smoothing smoothing;
+
+    const double* shares(const Vector& log_p) const {
+        if (log_p.shape(0) != columns.classes)
+            throw std::invalid_argument("log_p must have one value for each class");
+        return log_p.data();
+    }
+};
+
+template <class Columns>
+nb::class_<Smoothed<Columns>> bind(nb::module_& m, const char* name, const char* doc) {
+    using Self = Smoothed<Columns>;
+    return nb::class_<Self>(m, name, doc)
+        .def(
+            "scan", [](const Self& self) { return scan(self.columns, self.smoothing); },
+            "Class totals without smoothing, sum of G log G over all columns, number of columns\n"
+            "with a count, and the histogram of their totals G by their leading bits.")
+        .def(
+            "with_total",
+            [](const Self& self, double min_total) {
+                return collect(self.columns, self.smoothing, min_total, nullptr, 0.0);
+            },
+            "min_total"_a, "Columns with a count whose total reaches min_total.")
+        .def(
+            "with_gain",
+            [](const Self& self, const Vector& log_p, double min_gain, double min_total) {
+                return collect(self.columns, self.smoothing, min_total, self.shares(log_p),
+                               min_gain);
+            },
+            "log_p"_a, "min_gain"_a, "min_total"_a,
+            "Columns with a count whose gain at p reaches min_gain; no logarithm is taken of\n"
+            "columns whose total is under min_total.")
+        .def(
+            "gains",
+            [](const Self& self, const Vector& log_p) {
+                return gains(self.columns, self.smoothing, self.shares(log_p));
+            },
+            "log_p"_a, "Gain of every column at p; 0 for a column without counts.");
+}
+
+}  // namespace
+
+void register_totals(nb::module_& m) {
+    m.attr("HISTOGRAM_SHIFT") = kHistogramShift;
+
+    using Dense = Smoothed<DenseColumns>;
+    bind<DenseColumns>(m, "DenseColumns", "Columns of a (K, m) table in C order, smoothed.")
+        .def(
+            "__init__",
+            [](Dense* self, const Table& f, const Vector& alpha) {
+                new (self) Dense{{f.data(), f.shape(0), f.shape(1), f},
+                                 Smoothing(alpha, f.shape(1), f.shape(0))};
+            },
+            "f"_a, "alpha"_a);
+
+    using Sparse = Smoothed<SparseColumns>;
+    bind<SparseColumns>(m, "SparseColumns", "Columns of a (K, m) CSC table, smoothed.")
+        .def(
+            "__init__",
+            [](Sparse* self, const Indices& start, const ClassIds& row, const Vector& value,
+               std::size_t classes, const Vector& alpha) {
+                const std::size_t entries = value.shape(0);
+                if (start.shape(0) == 0 || row.shape(0) != entries ||
+                    start(start.shape(0) - 1) != static_cast<std::int64_t>(entries))
+                    throw std::invalid_argument("the arrays do not form a CSC matrix");
+                const std::size_t columns = start.shape(0) - 1;
+                new (self) Sparse{{start.data(), row.data(), value.data(), classes, columns,
+                                   start, row, value},
+                                  Smoothing(alpha, columns, classes)};
+            },
+            "start"_a, "row"_a, "value"_a, "classes"_a, "alpha"_a);
+}

@@ -1,0 +1,176 @@
+"""What every estimator on class counts shares: fit, partial_fit and counting."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
+from bayesieve.counts import ClassCounts, count_matrix
+
+__all__ = ["CountingEstimator"]
+
+LEAN_MESSAGE = (
+    "{name}.partial_fit cannot go on from fit, which keeps only the selected features. "
+    "Hint: fit with keep_counts=True, or use partial_fit from the first chunk on."
+)
+
+
+class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
+    """Base of all estimators that are functions of class counts.
+
+    A subclass says how rows are counted (`_count_kind`, `_count_options`) and what to do
+    with the counts (`_solve`, which sets ``support_indices_`` among others).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"all", "elbow", "bic"}),
+        ],
+        "exact": ["boolean"],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "keep_counts": ["boolean"],
+    }
+
+    @abstractmethod
+    def _count_kind(self) -> str:
+        """Kind of counts that the model needs."""
+
+    def _count_options(self) -> dict[str, Any]:
+        return {}
+
+    @abstractmethod
+    def _solve(self, counts: ClassCounts) -> None:
+        """Set every fitted attribute from the counts."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CountingEstimator:
+        """Count, select and estimate.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        counts = self._count(X, y, None, sample_weight, first=True)
+        self._drop_counts()
+        self._solve(counts)
+        if self.keep_counts:
+            self.counts_ = counts
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> CountingEstimator:
+        """Add a chunk of rows to the counts, then select and estimate anew.
+
+        The result is that of `fit` on all rows so far. Each call solves again: when many
+        small chunks come before the first prediction, gather them with
+        `ClassCounts.from_chunks`-sized pieces instead.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes that will ever come; required on the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        previous = getattr(self, "counts_", None)
+        if previous is None and hasattr(self, "support_indices_"):
+            raise ValueError(LEAN_MESSAGE.format(name=type(self).__name__))
+        if previous is None and classes is None:
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit needs classes, the list of all "
+                "classes, on the first call. Got None."
+            )
+        if previous is not None and classes is not None:
+            given = np.unique(column_or_1d(classes))
+            if not np.array_equal(given, previous.classes):
+                raise ValueError(
+                    f"classes={given.tolist()} is not the list of classes given on the "
+                    f"first call to partial_fit: {previous.classes.tolist()}."
+                )
+        known = np.unique(column_or_1d(classes)) if previous is None else (
+            previous.classes
+        )
+        counts = self._count(X, y, known, sample_weight, first=previous is None)
+        if previous is not None:
+            counts = previous + counts
+        self._solve(counts)
+        self.counts_ = counts
+        return self
+
+    def _count(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> ClassCounts:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=first,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            # The counting kernels look at every value anyway and name the column.
+            ensure_all_finite=False,
+        )
+        if classes is None:
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+        else:
+            codes = self._codes_among(y, classes)
+        if classes.shape[0] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes in y. "
+                f"Got one class: {classes.tolist()[0]!r}."
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        return count_matrix(
+            X,
+            codes.ravel(),
+            classes,
+            weights,
+            kind=self._count_kind(),
+            names=getattr(self, "feature_names_in_", None),
+            **self._count_options(),
+        )
+
+    def _codes_among(self, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        if type_of_target(y).startswith("continuous"):
+            check_classification_targets(y)
+        codes = np.searchsorted(classes, y)
+        codes[codes == classes.shape[0]] = 0
+        unknown = classes[codes] != y
+        if unknown.any():
+            raise ValueError(
+                f"The label {y[unknown][0].item()!r} in y is not among the classes given "
+                f"on the first call to partial_fit: {classes.tolist()}."
+            )
+        return codes
+
+    def _drop_counts(self) -> None:
+        if hasattr(self, "counts_"):
+            del self.counts_

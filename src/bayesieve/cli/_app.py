@@ -1,0 +1,143 @@
+"""The program ``bayesieve``: finds the command and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from bayesieve.cli._command import Command
+from bayesieve.cli._demo import DEMO
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS: tuple[Command, ...] = (DEMO,)
+
+EXIT_OK = 0
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, as every other error here."""
+
+    def error(self, message: str) -> NoReturn:
+        _complain(f"{message} (see '{self.prog} --help')")
+        raise SystemExit(EXIT_ERROR)
+
+
+class _Version(argparse.Action):
+    """Print the installed version; looked up only when asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"bayesieve {version('bayesieve')}")
+        raise SystemExit(EXIT_OK)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        The arguments, without the program's name. None takes those of the process.
+
+    Returns
+    -------
+    code : int
+        0, or 2 after a usage or data error (one line on stderr), or 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> from bayesieve.cli import main
+    >>> main(["demo", "-k", "0"])
+    2
+    """
+    try:
+        code = _run(argv)
+        if sys.stdout is not None:  # None when the caller closed it
+            sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return EXIT_INTERRUPTED
+    except OSError as error:  # from writing to stdout
+        # Python flushes stdout once more on its way out, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if _is_broken_pipe(error):  # the reader, such as `head`, has seen enough
+            return EXIT_OK
+        _complain(f"cannot write the output: {error}")
+        return EXIT_ERROR
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Parse the arguments and run the command they name."""
+    parser = _build_parser()
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as stop:  # argparse's way to end after --help or an error
+        return int(stop.code or EXIT_OK)
+    if arguments.command is None:
+        parser.print_help()
+        return EXIT_OK
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            arguments.command.run(arguments)
+    except ValueError as error:
+        _complain(str(error))
+        return EXIT_ERROR
+    except OSError as error:
+        if _is_broken_pipe(error):
+            raise
+        _complain(str(error))
+        return EXIT_ERROR
+    return EXIT_OK
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    """Return the parser with every command in it."""
+    parser = _Parser(
+        prog="bayesieve",
+        description="Find the few features that matter, with a proof: "
+        "certified sparse naive Bayes.",
+        epilog="Start with: bayesieve demo",
+    )
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version and exit"
+    )
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command in COMMANDS:
+        subparser = commands.add_parser(
+            command.name, help=command.summary, description=command.description
+        )
+        command.add_arguments(subparser)
+        subparser.set_defaults(command=command)
+    return parser
+
+
+def _complain(message: str) -> None:
+    """Write one line to stderr, whatever line breaks the message has."""
+    line = "bayesieve: " + " ".join(message.split())
+    if sys.stderr is not None:
+        encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+        print(line.encode(encoding, "replace").decode(encoding), file=sys.stderr)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning as one line, without the source line it came from."""
+    _complain(f"warning: {message}")
+
+
+def _is_broken_pipe(error: OSError) -> bool:
+    """Tell whether stdout's reader is gone (Windows reports it as EINVAL)."""
+    return isinstance(error, BrokenPipeError) or (
+        sys.platform == "win32" and error.errno == errno.EINVAL
+    )

@@ -1,0 +1,28 @@
+"""What one command of the command line consists of."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Command", "CommandError"]
+
+
+class CommandError(ValueError):
+    """A usage or data error: one clear line for the user, exit code 2."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its name, its help, its arguments and what it does.
+
+    A command lives in a module of its own, which imports NumPy, scikit-learn and the
+    estimators inside ``run`` only, so that ``--help`` answers at once.
+    """
+
+    name: str
+    summary: str
+    description: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], None]

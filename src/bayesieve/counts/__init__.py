@@ -1,0 +1,7 @@
+"""Sufficient statistics: build, merge, weight, scale and save class counts."""
+
+from __future__ import annotations
+
+from bayesieve.counts._table import ClassCounts, count_matrix
+
+__all__ = ["ClassCounts", "count_matrix"]

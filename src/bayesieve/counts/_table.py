@@ -1,0 +1,498 @@
+"""`ClassCounts`: the mergeable sufficient statistics every model is fitted from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesieve.counts._chunks import chunk_parts
+from bayesieve.counts._matrix import count_parts, matrix_parts, resolve_kind
+from bayesieve.counts._merge import add, subtract
+from bayesieve.counts._parts import (
+    Array,
+    Kind,
+    Parts,
+    category_offsets,
+    checked_parts,
+    same_labels,
+    same_table,
+)
+from bayesieve.counts._reshape import scale, select
+from bayesieve.counts._storage import load_parts, save_parts
+from bayesieve.utils._validation import check_names, label_array
+
+__all__ = ["ClassCounts", "count_matrix"]
+
+
+def _copied(table: Any) -> Any:
+    if table is None:
+        return None
+    if sparse.issparse(table):
+        return sparse.csc_array(table, dtype=np.float64, copy=True)
+    return np.array(table, dtype=np.float64, order="C")
+
+
+class ClassCounts:
+    """Weighted counts per class and feature: all that naive Bayes needs of the data.
+
+    Counts of two sets of rows add up to the counts of both, so chunks, files, machines
+    and cross-validation folds reduce to additions and subtractions. Sums are **exact**
+    for integer data below 2**53 and formed in row order otherwise, so they do not
+    depend on the input format, the chunking or the number of threads. Nothing is
+    smoothed: solvers do that. Treat an instance as immutable.
+
+    Usually made by :meth:`from_matrix` or :meth:`from_chunks`.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        Class labels, distinct and sorted as `np.unique` sorts them.
+    class_count : array-like of shape (n_classes,)
+        Weight of the rows of each class.
+    feature_count : {array-like, sparse matrix} of shape (n_classes, n_features)
+        Class sums. For kind "category" one column per (feature, code), features in
+        order; not given for kind "moments".
+    kind : {"count", "binary", "moments", "category"}, default="count"
+        What was counted: values, presences, means and squares, or codes.
+    feature_names : array-like of str, default=None
+        Names of the features.
+    document_count : {array-like, sparse matrix} of shape (n_classes, n_features)
+        Number of documents with the feature, where documents were counted.
+    mean, centred_squares : array-like of shape (n_classes, n_features)
+        For kind "moments".
+    n_categories : array-like of shape (n_features,)
+        For kind "category".
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+    class_count : ndarray of shape (n_classes,), float64
+    feature_count : {ndarray, csc_array} of shape (n_classes, n_features), float64
+        A NumPy array for two classes or up to 1e8 cells, else a `csc_array`. For
+        moments `class_count * mean`, computed on demand.
+    feature_names : ndarray of shape (n_features,), object, or None
+    document_count : {ndarray, csc_array} of shape (n_classes, n_features), or None
+    mean, centred_squares : ndarray of shape (n_classes, n_features), or None
+    n_categories : ndarray of shape (n_features,), int64, or None
+    category_offsets : ndarray of shape (n_features + 1,), int64, or None
+    categories : list of ndarray, or None
+    kind : str
+    n_classes, n_features : int
+
+    See Also
+    --------
+    bayesieve.counts.count_matrix : The same for data already validated.
+
+    Notes
+    -----
+    Time O(nnz), one pass (two for moments and categories); memory O(K m) for a NumPy
+    table, O(nnz + m) for a sparse one.
+
+    Examples
+    --------
+    >>> from bayesieve.counts import ClassCounts
+    >>> counts = ClassCounts.from_matrix([[1, 0], [2, 3], [0, 4]], ["a", "b", "b"])
+    >>> counts.feature_count
+    array([[1., 0.],
+           [2., 7.]])
+    >>> counts + counts == counts.scaled(2)
+    True
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        classes: Any,
+        class_count: Any,
+        feature_count: Any = None,
+        *,
+        kind: Kind = "count",
+        feature_names: Any = None,
+        document_count: Any = None,
+        mean: Any = None,
+        centred_squares: Any = None,
+        n_categories: Any = None,
+    ) -> None:
+        parts = Parts(
+            label_array(classes).copy(),
+            _copied(class_count),
+            kind,
+            feature_count=_copied(feature_count),
+            document_count=_copied(document_count),
+            mean=_copied(mean),
+            centred_squares=_copied(centred_squares),
+            n_categories=(
+                None if n_categories is None else np.array(n_categories, dtype=np.int64)
+            ),
+        )
+        parts = checked_parts(parts)
+        names = check_names(feature_names, parts.n_features)
+        self._parts = replace(parts, feature_names=names)
+
+    @classmethod
+    def _of(cls, parts: Parts) -> ClassCounts:
+        """Wrap parts made by this package, without copying or checking them."""
+        counts = cls.__new__(cls)
+        counts._parts = parts
+        return counts
+
+    # ------------------------------------------------------------------ construction
+
+    @classmethod
+    def from_matrix(
+        cls,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        binary: bool = False,
+        *,
+        kind: str | None = None,
+        threshold: float | None = None,
+        classes: Any = None,
+        feature_names: Any = None,
+        min_categories: Any = None,
+    ) -> ClassCounts:
+        """Count a matrix with one label per row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Any numeric dtype; never written to, copied or made dense.
+        y : array-like of shape (n_samples,)
+            Labels: strings, integers, booleans or floats.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+        binary : bool, default=False
+            Short for `kind="binary"`.
+        kind : {"count", "binary", "moments", "category"}, default=None
+            What to count: the values (default), how many exceed `threshold`, means and
+            centred squares, or integer codes.
+        threshold : float, default=None
+            For kind "binary": values above it count 1. None is 0.
+        classes : array-like, default=None
+            All classes there may be. A label outside them is an error, a class
+            without rows is kept with count 0.
+        feature_names : array-like of str, default=None
+            Names of the columns; those of a DataFrame are taken by default.
+        min_categories : int or array-like of shape (n_features,), default=None
+            For kind "category": least number of codes per column.
+
+        Returns
+        -------
+        counts : ClassCounts
+
+        Examples
+        --------
+        >>> from bayesieve.counts import ClassCounts
+        >>> ClassCounts.from_matrix([[0.5, -1.0], [2.0, 0.0]], [1, 0], binary=True)
+        ClassCounts(kind='binary', 2 classes, 2 features, total weight 2)
+        """
+        resolved = resolve_kind(
+            kind, binary, threshold=threshold, min_categories=min_categories
+        )
+        return cls._of(
+            matrix_parts(
+                X,
+                y,
+                sample_weight,
+                kind=resolved,
+                threshold=threshold,
+                classes=classes,
+                feature_names=feature_names,
+                min_categories=min_categories,
+            )
+        )
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Iterable[Any],
+        *,
+        binary: bool = False,
+        kind: str | None = None,
+        threshold: float | None = None,
+        classes: Any = None,
+        feature_names: Any = None,
+        min_categories: Any = None,
+    ) -> ClassCounts:
+        """Count an iterable of chunks of rows.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            Chunks must agree on the number of columns, unless they carry feature
+            names: then the union of the columns is counted.
+        binary, kind, threshold, classes, feature_names, min_categories
+            As in :meth:`from_matrix`. Without `classes` the union of all labels is
+            taken.
+
+        Returns
+        -------
+        counts : ClassCounts
+            The same as for all rows in one matrix.
+
+        Examples
+        --------
+        >>> from bayesieve.counts import ClassCounts
+        >>> chunks = [([[1, 0]], ["a"]), ([[2, 5]], ["b"])]
+        >>> ClassCounts.from_chunks(chunks).class_count
+        array([1., 1.])
+        """
+        resolved = resolve_kind(
+            kind, binary, threshold=threshold, min_categories=min_categories
+        )
+        return cls._of(
+            chunk_parts(
+                chunks,
+                kind=resolved,
+                threshold=threshold,
+                classes=classes,
+                feature_names=feature_names,
+                min_categories=min_categories,
+            )
+        )
+
+    # ------------------------------------------------------------------ attributes
+
+    @property
+    def kind(self) -> Kind:
+        """What was counted."""
+        return self._parts.kind
+
+    @property
+    def classes(self) -> Array:
+        """Class labels, sorted."""
+        return self._parts.classes
+
+    @property
+    def class_count(self) -> Array:
+        """Weight of the rows of each class."""
+        return self._parts.class_count
+
+    @property
+    def feature_count(self) -> Any:
+        """Class sums; for moments computed from the means."""
+        if self._parts.mean is not None:
+            return self.class_count[:, None] * self._parts.mean
+        return self._parts.feature_count
+
+    @property
+    def feature_names(self) -> Array | None:
+        """Names of the features, or None."""
+        return self._parts.feature_names
+
+    @property
+    def document_count(self) -> Any:
+        """Documents with each feature per class, or None."""
+        return self._parts.document_count
+
+    @property
+    def mean(self) -> Array | None:
+        """Class means (moments only)."""
+        return self._parts.mean
+
+    @property
+    def centred_squares(self) -> Array | None:
+        """Weighted squares around the class means (moments only)."""
+        return self._parts.centred_squares
+
+    @property
+    def n_categories(self) -> Array | None:
+        """Number of codes per feature (categories only)."""
+        return self._parts.n_categories
+
+    @cached_property
+    def category_offsets(self) -> Array | None:
+        """First column of each feature in `feature_count` (categories only)."""
+        sizes = self._parts.n_categories
+        return None if sizes is None else category_offsets(sizes)
+
+    @property
+    def categories(self) -> list[Array] | None:
+        """Codes of each feature (categories only)."""
+        sizes = self._parts.n_categories
+        return None if sizes is None else [np.arange(size) for size in sizes]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self._parts.classes.size)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._parts.n_features
+
+    # ------------------------------------------------------------------ arithmetic
+
+    def __add__(self, other: object) -> ClassCounts:
+        if not isinstance(other, ClassCounts):
+            return NotImplemented
+        return self._of(add(self._parts, other._parts))
+
+    def __radd__(self, other: object) -> ClassCounts:
+        if isinstance(other, int) and other == 0:  # the start of sum()
+            return self
+        return NotImplemented
+
+    def __sub__(self, other: object) -> ClassCounts:
+        if not isinstance(other, ClassCounts):
+            return NotImplemented
+        return self._of(subtract(self._parts, other._parts))
+
+    def scaled(self, factor: float) -> ClassCounts:
+        """Return the counts with every weight multiplied by `factor` (forgetting).
+
+        Parameters
+        ----------
+        factor : float > 0
+
+        Returns
+        -------
+        counts : ClassCounts
+        """
+        return self._of(scale(self._parts, factor))
+
+    def select(self, indices: Any) -> ClassCounts:
+        """Return the counts of some features.
+
+        Parameters
+        ----------
+        indices : array-like of int, or boolean mask of shape (n_features,)
+            Features, in the order wanted.
+
+        Returns
+        -------
+        counts : ClassCounts
+        """
+        return self._of(select(self._parts, indices))
+
+    # ------------------------------------------------------------------ storage
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to one .npz file, atomically and without pickles.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Written exactly there; an existing file is replaced only by a complete one.
+        """
+        save_parts(self._parts, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ClassCounts:
+        """Read counts written by :meth:`save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        counts : ClassCounts
+            Equal to what was saved. A damaged or foreign file is a ValueError.
+        """
+        return cls._of(load_parts(path))
+
+    # ------------------------------------------------------------------ comparison
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassCounts):
+            return NotImplemented
+        a, b = self._parts, other._parts
+        return (
+            a.kind == b.kind
+            and same_labels(a.classes, b.classes)
+            and same_labels(a.feature_names, b.feature_names)
+            and all(
+                same_table(getattr(a, name), getattr(b, name))
+                for name in (
+                    "class_count",
+                    "feature_count",
+                    "document_count",
+                    "mean",
+                    "centred_squares",
+                    "n_categories",
+                )
+            )
+        )
+
+    def __repr__(self) -> str:
+        details = [
+            f"kind={self.kind!r}",
+            f"{self.n_classes} classes",
+            f"{self.n_features} features" + (" (named)" if self._named else ""),
+            f"total weight {self.class_count.sum():.6g}",
+        ]
+        if sparse.issparse(self._parts.feature_count):
+            details.append(f"{self._parts.feature_count.nnz} stored cells")
+        return f"ClassCounts({', '.join(details)})"
+
+    @property
+    def _named(self) -> bool:
+        return self._parts.feature_names is not None
+
+
+def count_matrix(
+    X: Any,
+    codes: Array,
+    classes: Array,
+    weights: Array | None = None,
+    *,
+    kind: Kind = "count",
+    threshold: float | None = None,
+    strict_binary: bool = False,
+    names: Array | None = None,
+    min_categories: Any = None,
+) -> ClassCounts:
+    """Count data whose shapes, labels and weights are already validated.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR, CSC} of shape (n_samples, n_features)
+        Numeric and 2-D. Values are checked while they are counted.
+    codes : ndarray of shape (n_samples,), int
+        `classes[codes]` are the labels.
+    classes : ndarray of shape (n_classes,)
+        Sorted classes.
+    weights : ndarray of shape (n_samples,), float64, or None
+        Row weights >= 0.
+    kind, threshold, min_categories
+        As in :meth:`ClassCounts.from_matrix`.
+    strict_binary : bool, default=False
+        For kind "binary": refuse values other than 0 and 1 instead of thresholding.
+    names : ndarray of str or None
+        Feature names, for the result and for error messages.
+
+    Returns
+    -------
+    counts : ClassCounts
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.counts import count_matrix
+    >>> X, codes = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1])
+    >>> count_matrix(X, codes, np.array(["no", "yes"])).class_count
+    array([1., 1.])
+    """
+    return ClassCounts._of(
+        count_parts(
+            X,
+            codes,
+            np.array(classes),
+            weights,
+            kind=kind,
+            threshold=threshold,
+            strict_binary=strict_binary,
+            names=None if names is None else np.array(names, dtype=object),
+            min_categories=min_categories,
+        )
+    )

@@ -1,0 +1,24 @@
+"""Warnings of the package: results that are valid but may surprise.
+
+Errors are plain ``ValueError`` and ``TypeError``, as in scikit-learn.
+"""
+
+from __future__ import annotations
+
+__all__ = ["DegenerateSupportWarning", "FewFeaturesWarning", "GapWarning"]
+
+
+class GapWarning(UserWarning):
+    """The search stopped at a time or node limit; the answer carries its true gap."""
+
+
+class FewFeaturesWarning(UserWarning):
+    """Fewer features than asked for carry any count, so fewer were selected."""
+
+
+class DegenerateSupportWarning(UserWarning):
+    """The wanted number of features cannot improve on the null model.
+
+    Two distributions over the features cannot differ in exactly one coordinate, so a
+    single feature has gain zero under the multinomial model.
+    """

@@ -1,0 +1,15 @@
+"""Classifiers that use few features and say how sure that choice is."""
+
+from __future__ import annotations
+
+from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
+from bayesieve.naive_bayes._sparse_categorical import SparseCategoricalNB
+from bayesieve.naive_bayes._sparse_gaussian import SparseGaussianNB
+from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
+
+__all__ = [
+    "SparseBernoulliNB",
+    "SparseCategoricalNB",
+    "SparseGaussianNB",
+    "SparseMultinomialNB",
+]

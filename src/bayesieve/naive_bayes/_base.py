@@ -1,0 +1,192 @@
+"""What the sparse classifiers share: counting, choosing, predicting from few columns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesieve._compat import Interval
+from bayesieve._estimator import CountingEstimator
+from bayesieve.counts import ClassCounts
+from bayesieve.solvers._selection import Selection, select_features
+from bayesieve.utils._columns import take_columns
+
+__all__ = ["SparseNaiveBayes"]
+
+class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
+    """Base of the sparse classifiers; holds no mathematics.
+
+    A subclass names its model, says how rows are counted (`_count_options`), and turns a
+    solved selection into prediction parameters (`_set_parameters`) and scores
+    (`_support_log_likelihood`).
+    """
+
+    _model: ClassVar[str]
+    _kind: ClassVar[str]
+    _positive_only: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CountingEstimator._parameter_constraints,
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+    }
+
+    def _count_kind(self) -> str:
+        return self._kind
+
+    def _solve(self, counts: ClassCounts) -> None:
+        selection = select_features(
+            counts,
+            self.k,
+            model=self._model,
+            owner=type(self).__name__,
+            exact=self.exact,
+            time_limit=self.time_limit,
+            **self._solver_options(),
+        )
+        solution = selection.solution
+        self.classes_ = counts.classes
+        self.class_count_ = counts.class_count
+        self.class_log_prior_ = self._log_prior(counts.class_count)
+        self.support_indices_ = solution.support
+        self.k_ = int(solution.support.shape[0])
+        self.certificate_ = solution.certificate
+        self.support_gains_ = solution.gains
+        self._set_parameters(counts, selection)
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {}
+
+    @abstractmethod
+    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        """Keep what prediction needs of the selected features."""
+
+    def _log_prior(self, class_count: np.ndarray) -> np.ndarray:
+        n_classes = class_count.shape[0]
+        if self.class_prior is not None:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+            if prior.shape != (n_classes,) or not (prior >= 0).all():
+                raise ValueError(
+                    f"The 'class_prior' parameter of {type(self).__name__} must hold "
+                    f"{n_classes} numbers >= 0, one for each class. "
+                    f"Got {self.class_prior!r}."
+                )
+            with np.errstate(divide="ignore"):
+                return np.log(prior)
+        if not self.fit_prior:
+            return np.full(n_classes, -np.log(n_classes))
+        with np.errstate(divide="ignore"):
+            return np.log(class_count) - np.log(class_count.sum())
+
+    # --------------------------------------------------------------- prediction
+
+    def _selected_columns(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+        )
+        part = take_columns(X, self.support_indices_)
+        values = part.data if sparse.issparse(part) else part
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(
+                f"X holds NaN or inf among the features that {type(self).__name__} "
+                "selected; predictions need finite values."
+            )
+        return part
+
+    @abstractmethod
+    def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        """Log-likelihood of the selected columns, shape (n_samples, n_classes)."""
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """Log of the joint probability of class and selected features.
+
+        Features that were not selected have the same probability in every class; their
+        terms are left out. With ``k="all"`` nothing is left out.
+        """
+        part = self._selected_columns(X)
+        joint = self._support_log_likelihood(part) + self.class_log_prior_
+        impossible = np.isneginf(joint).all(axis=1)
+        if impossible.any():  # no class can produce the row (alpha = 0): only the prior
+            joint[impossible] = self.class_log_prior_
+        return joint
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log of the class probabilities, shape (n_samples, n_classes)."""
+        joint = self.predict_joint_log_proba(X)
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, shape (n_samples, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most probable class of each row; ties go to the first class."""
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[np.argmax(joint, axis=1)]
+
+    # ------------------------------------------------------------- fitted views
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Boolean mask of the selected features, shape (n_features_in_,)."""
+        check_is_fitted(self, "support_indices_")
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_indices_] = True
+        return mask
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Gain of each feature in nats, 0 if not selected, shape (n_features_in_,)."""
+        check_is_fitted(self, "support_indices_")
+        importances = np.zeros(self.n_features_in_)
+        importances[self.support_indices_] = self.support_gains_
+        return importances
+
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        """Values of the selected features as one row over all features."""
+        row = np.zeros((1, self.n_features_in_))
+        row[0, self.support_indices_] = values
+        return row
+
+    def _need_two_classes(self, attribute: str) -> None:
+        check_is_fitted(self, "support_indices_")
+        if self.classes_.shape[0] != 2:
+            raise AttributeError(
+                f"{attribute} exists for two classes only. "
+                f"This {type(self).__name__} was fitted on {self.classes_.shape[0]}; "
+                "use feature_log_prob_."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._positive_only
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def alpha_constraint() -> list[Any]:
+    """Smoothing: a number >= 0, or one for each feature."""
+    return [Interval(Real, 0, None, closed="left"), "array-like"]
+
+
+def linear_scores(part: Any, log_weights: np.ndarray) -> np.ndarray:
+    """``X @ W.T`` where W may hold minus infinity: 0 times it is 0."""
+    impossible = np.isneginf(log_weights)
+    if not impossible.any():
+        return np.asarray(part @ log_weights.T)
+    scores = np.asarray(part @ np.where(impossible, 0.0, log_weights).T)
+    scores[np.asarray(part @ impossible.T.astype(np.float64)) > 0] = -np.inf
+    return scores

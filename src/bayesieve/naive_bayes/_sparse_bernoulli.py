@@ -1,0 +1,159 @@
+"""Bernoulli naive Bayes on the k features of largest likelihood."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import binarize
+
+from bayesieve._compat import Interval
+from bayesieve.counts import ClassCounts
+from bayesieve.naive_bayes._base import (
+    SparseNaiveBayes,
+    alpha_constraint,
+)
+from bayesieve.solvers._selection import Selection
+
+__all__ = ["SparseBernoulliNB"]
+
+
+class SparseBernoulliNB(SparseNaiveBayes):
+    """Bernoulli naive Bayes that uses the k best features. **Exact**, in closed form.
+
+    Parameters
+    ----------
+    k : int, float, "all", "elbow" or "bic", default=10
+        Number of features, a share of them in (0, 1), all of them (plain naive Bayes),
+        or chosen automatically. Features that never vary are not selected.
+    alpha : float or array of shape (n_features,), default=1.0
+        Smoothing; estimates are ``(f + alpha) / (n_c + 2 alpha)``.
+    binarize : float or None, default=0.0
+        Values above it count as present. None: the data must be 0 and 1 already.
+    fit_prior : bool, default=True
+        Learn class probabilities; otherwise they are uniform.
+    class_prior : array-like of shape (n_classes,), optional
+        Class probabilities, not learnt.
+    exact : bool, default=True
+        Always exact; here so that all sparse classifiers take the same parameters.
+    time_limit : float or None, default=10.0
+        As above; never reached by a closed form.
+    keep_counts : bool, default=False
+        Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool of shape (n_features_in_,)
+    support_indices_ : ndarray of int64 of shape (k_,)
+    k_ : int
+    certificate_ : Certificate
+    feature_log_prob_ : ndarray of shape (n_classes, k_)
+        Log-probability that each selected feature is present given the class.
+    coef_ : ndarray of shape (1, n_features_in_)
+        Two classes only.
+    intercept_ : ndarray of shape (1,)
+        Two classes only.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Gain in nats: n times the mutual information with the class.
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    counts_ : ClassCounts
+        Only with ``keep_counts=True`` or after `partial_fit`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    SparseMultinomialNB : For counts.
+
+    Notes
+    -----
+    One pass over X and one over the table of counts; supports for different k are nested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import SparseBernoulliNB
+    >>> X = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]])
+    >>> SparseBernoulliNB(k=1).fit(X, [1, 1, 0, 0]).support_
+    array([ True, False, False])
+    """
+
+    _model = "bernoulli"
+    _kind = "binary"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SparseNaiveBayes._parameter_constraints,
+        "alpha": alpha_constraint(),
+        "binarize": [Interval(Real, None, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        k: Any = 10,
+        *,
+        alpha: Any = 1.0,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        exact: bool = True,
+        time_limit: float | None = 10.0,
+        keep_counts: bool = False,
+    ) -> None:
+        self.k = k
+        self.alpha = alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.exact = exact
+        self.time_limit = time_limit
+        self.keep_counts = keep_counts
+
+    def _count_options(self) -> dict[str, Any]:
+        if self.binarize is None:
+            return {"strict_binary": True}
+        return {"threshold": self.binarize}
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {"alpha": self.alpha}
+
+    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        self.feature_log_prob_ = selection.solution.log_theta
+        with np.errstate(divide="ignore"):
+            self._absent_log_prob = np.log1p(-selection.solution.estimates)
+
+    def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        if self.binarize is not None:
+            present = binarize(part, threshold=self.binarize)
+        else:
+            values = part.data if sparse.issparse(part) else part
+            if not np.isin(values, (0, 1)).all():
+                raise ValueError(
+                    "SparseBernoulliNB with binarize=None needs values 0 and 1. Got "
+                    f"{values[~np.isin(values, (0, 1))].ravel()[0]!r}. "
+                    "Hint: set binarize to a threshold."
+                )
+            present = part
+        never = np.isneginf(self.feature_log_prob_)  # both only with alpha = 0
+        always = np.isneginf(self._absent_log_prob)
+        absent_log = np.where(always, 0.0, self._absent_log_prob)
+        weights = np.where(never, 0.0, self.feature_log_prob_) - absent_log
+        scores = np.asarray(present @ weights.T) + absent_log.sum(axis=1)
+        if never.any() or always.any():
+            unexpected = np.asarray(present @ never.T.astype(np.float64))
+            met = np.asarray(present @ always.T.astype(np.float64))
+            scores[(unexpected > 0) | (met < always.sum(axis=1))] = -np.inf
+        return scores
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Log-odds weight of each feature, shape (1, n_features_in_)."""
+        self._need_two_classes("coef_")
+        logit = self.feature_log_prob_ - self._absent_log_prob
+        return self._spread(logit[1] - logit[0])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Log-odds of a row without any selected feature, shape (1,)."""
+        self._need_two_classes("intercept_")
+        return np.diff(self.class_log_prior_ + self._absent_log_prob.sum(axis=1))

@@ -1,0 +1,145 @@
+"""Categorical naive Bayes on the k features of largest likelihood."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from bayesieve._compat import Interval
+from bayesieve.counts import ClassCounts
+from bayesieve.naive_bayes._base import SparseNaiveBayes
+from bayesieve.solvers._selection import Selection
+
+__all__ = ["SparseCategoricalNB"]
+
+
+class SparseCategoricalNB(SparseNaiveBayes):
+    """Categorical naive Bayes that uses the k best features. **Exact**, in closed form.
+
+    Columns hold category codes 0, 1, 2, ..., as `sklearn.preprocessing.OrdinalEncoder`
+    makes them; in sparse input an absent entry is category 0. At prediction a category
+    that was not seen in training says nothing: its column is left out for that row.
+
+    Parameters
+    ----------
+    k : int, float, "all", "elbow" or "bic", default=10
+        Number of features, a share of them in (0, 1), all of them (plain naive Bayes),
+        or chosen automatically. Features with one category only are not selected.
+    alpha : float, default=1.0
+        Smoothing; estimates are ``(f + alpha) / (n_c + V_i alpha)`` with V_i categories.
+    min_categories : int or array-like of shape (n_features,), optional
+        Least number of categories of each feature.
+    fit_prior : bool, default=True
+        Learn class probabilities; otherwise they are uniform.
+    class_prior : array-like of shape (n_classes,), optional
+        Class probabilities, not learnt.
+    exact : bool, default=True
+        Always exact; here so that all sparse classifiers take the same parameters.
+    time_limit : float or None, default=10.0
+        As above; never reached by a closed form.
+    keep_counts : bool, default=False
+        Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool of shape (n_features_in_,)
+    support_indices_ : ndarray of int64 of shape (k_,)
+    k_ : int
+    certificate_ : Certificate
+    feature_log_prob_ : list of k_ arrays of shape (n_classes, n_categories of the feature)
+    n_categories_ : ndarray of int64 of shape (k_,)
+        Number of categories of each selected feature.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Gain in nats: n times the mutual information with the class.
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    counts_ : ClassCounts
+        Only with ``keep_counts=True`` or after `partial_fit`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> from bayesieve import SparseCategoricalNB
+    >>> X = [[0, 2], [0, 1], [1, 2], [2, 1]]
+    >>> model = SparseCategoricalNB(k=1).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.support_indices_
+    array([0])
+    >>> model.predict([[2, 7]])
+    array(['yes'], dtype='<U3')
+    """
+
+    _model = "categorical"
+    _kind = "category"
+    _positive_only = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SparseNaiveBayes._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "min_categories": [
+            Interval(Integral, 1, None, closed="left"),
+            "array-like",
+            None,
+        ],
+    }
+
+    def __init__(
+        self,
+        k: Any = 10,
+        *,
+        alpha: float = 1.0,
+        min_categories: Any = None,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        exact: bool = True,
+        time_limit: float | None = 10.0,
+        keep_counts: bool = False,
+    ) -> None:
+        self.k = k
+        self.alpha = alpha
+        self.min_categories = min_categories
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.exact = exact
+        self.time_limit = time_limit
+        self.keep_counts = keep_counts
+
+    def _count_options(self) -> dict[str, Any]:
+        return {"min_categories": self.min_categories}
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {"alpha": self.alpha}
+
+    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        self.n_categories_ = counts.n_categories[self.support_indices_]
+        ends = np.cumsum(self.n_categories_)[:-1]
+        table = np.nan_to_num(selection.solution.log_theta, nan=0.0, neginf=-np.inf)
+        self.feature_log_prob_ = np.split(table, ends, axis=1) if self.k_ else []
+
+    def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        n_rows, n_classes = part.shape[0], self.classes_.shape[0]
+        scores = np.zeros((n_rows, n_classes))
+        columns = part.tocsc() if sparse.issparse(part) else part
+        for position, log_prob in enumerate(self.feature_log_prob_):
+            codes = self._codes_of(columns, position)
+            known = codes < log_prob.shape[1]
+            scores[known] += log_prob.T[codes[known]]
+        return scores
+
+    def _codes_of(self, columns: Any, position: int) -> np.ndarray:
+        if sparse.issparse(columns):
+            codes = np.zeros(columns.shape[0], dtype=np.int64)
+            entries = slice(columns.indptr[position], columns.indptr[position + 1])
+            values = columns.data[entries]
+            codes[columns.indices[entries]] = values
+        else:
+            values = columns[:, position]
+            codes = values.astype(np.int64)
+        if values.size and ((values < 0) | (values != np.floor(values))).any():
+            bad = values[(values < 0) | (values != np.floor(values))][0]
+            raise ValueError(
+                "SparseCategoricalNB needs category codes 0, 1, 2, .... Got "
+                f"{bad.item()!r} in column {self.support_indices_[position]}."
+            )
+        return codes

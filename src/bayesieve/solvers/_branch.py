@@ -1,0 +1,265 @@
+"""The exact optimum by branch and bound on the relaxation.
+
+At a point p with upper bound U, k-th largest gain lambda_k and next one lambda_(k+1), and
+a support of value L in hand, a feature with ``h_i - lambda_(k+1) > U - L`` is in every
+better support and one with ``lambda_k - h_i > U - L`` in none. What stays free is a
+handful; the search branches on the one nearest the threshold, best bound first.
+
+Small counts make many equal columns. Among equal columns the lowest indices are taken
+first, so a branch that takes one takes those before it, and a branch that leaves one out
+leaves out those behind it: the search counts how many, never which.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from bayesieve.solvers._block import Block
+from bayesieve.solvers._dual import Relaxation, relax
+from bayesieve.solvers._logs import Floats
+
+__all__ = ["Limits", "SearchResult", "branch_and_bound", "improve_by_swaps"]
+
+#: A node whose bound exceeds the best support by no more than this share is closed.
+PRUNE_TOLERANCE = 1e-11
+_GROUPING_LIMIT = 20_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: seconds on the monotonic clock, and solved nodes."""
+
+    deadline: float = math.inf
+    nodes: float = math.inf
+
+    @classmethod
+    def starting_now(
+        cls, time_limit: float | None, node_limit: int | None
+    ) -> Limits:
+        """Limits counted from this moment; None means no limit."""
+        return cls(
+            math.inf if time_limit is None else time.monotonic() + time_limit,
+            math.inf if node_limit is None else node_limit,
+        )
+
+    def reached(self, nodes: int) -> bool:
+        """Whether to stop now."""
+        return nodes >= self.nodes or (
+            self.deadline < math.inf and time.monotonic() >= self.deadline
+        )
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Best support found, the proven upper bound, and the work it took."""
+
+    columns: NDArray[np.int64]
+    gain: float
+    upper: float
+    nodes: int
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class _Node:
+    block: Block
+    groups: NDArray[np.int64]
+    k: int
+    relaxation: Relaxation
+
+
+class _Incumbent:
+    """The best support so far and the level a node must exceed."""
+
+    def __init__(self, columns: NDArray[np.int64], gain: float) -> None:
+        self.columns, self.gain = columns, gain
+
+    def offer(self, block: Block, relaxation: Relaxation) -> None:
+        if relaxation.best is not None and relaxation.best_gain > self.gain:
+            self.gain = relaxation.best_gain
+            self.columns = np.concatenate(
+                [block.chosen, block.columns[relaxation.best]]
+            )
+
+    @property
+    def level(self) -> float:
+        return self.gain + PRUNE_TOLERANCE * abs(self.gain)
+
+
+def branch_and_bound(
+    block: Block, k: int, root: Relaxation, limits: Limits
+) -> SearchResult:
+    """Close the gap of a solved root relaxation, or stop at a limit with the true gap."""
+    assert root.best is not None
+    best = _Incumbent(np.empty(0, dtype=np.int64), -math.inf)
+    best.offer(block, root)
+    order = itertools.count()  # ties between bounds: first come, first served
+    nodes, stopped, closed = 1, False, -math.inf
+    heap: list[tuple[float, int, _Node]] = []
+    start = _Node(*_reduced(block, _equal_columns(block), k, root, best.gain), root)
+    heapq.heappush(heap, (-root.upper, next(order), start))
+    while heap:
+        node = heap[0][2]
+        if node.relaxation.upper <= best.level:
+            break
+        if limits.reached(nodes):
+            stopped = True
+            break
+        heapq.heappop(heap)
+        for child_block, groups, child_k in _children(node):
+            relaxation = relax(
+                child_block,
+                child_k,
+                _shares(node.relaxation),
+                good_enough=best.level,
+                deadline=limits.deadline,
+            )
+            nodes += 1
+            best.offer(child_block, relaxation)
+            if relaxation.upper <= best.level:
+                closed = max(closed, relaxation.upper)
+                continue
+            reduced = _reduced(child_block, groups, child_k, relaxation, best.gain)
+            child = _Node(*reduced, relaxation)
+            heapq.heappush(heap, (-relaxation.upper, next(order), child))
+    upper = max([best.gain, closed] + [-key for key, _, _ in heap])
+    return SearchResult(np.sort(best.columns), best.gain, upper, nodes, stopped)
+
+
+def _shares(relaxation: Relaxation) -> Floats:
+    assert relaxation.shares is not None
+    return relaxation.shares
+
+
+def _reduced(
+    block: Block,
+    groups: NDArray[np.int64],
+    k: int,
+    relaxation: Relaxation,
+    gain: float,
+) -> tuple[Block, NDArray[np.int64], int]:
+    """Fix features by reduced cost; the gains kept in the relaxation shrink alike."""
+    h = relaxation.gains
+    assert h is not None
+    slack = max(0.0, relaxation.upper - gain)
+    inside = h - relaxation.following > slack
+    outside = relaxation.floor - h > slack
+    if not (inside.any() or outside.any()):
+        return block, groups, k
+    free = np.flatnonzero(~(inside | outside))
+    choose = np.flatnonzero(inside)
+    relaxation.gains = h[free]
+    return block.take(free, choose), groups[free], k - choose.shape[0]
+
+
+def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
+    """With and without the free feature nearest the threshold."""
+    block, groups, k, relaxation = node.block, node.groups, node.k, node.relaxation
+    n = len(block)
+    if k <= 0 or k >= n:  # nothing left to decide: one leaf
+        keep = np.arange(n if k > 0 else 0)
+        return [(block.take(keep), groups[keep], max(k, 0))]
+    h = relaxation.gains
+    assert h is not None
+    threshold = 0.5 * (relaxation.floor + relaxation.following)
+    distance = np.abs(h - threshold)
+    nearest = np.flatnonzero(distance == distance.min())
+    # Of equal columns, take the one where the k largest end.
+    ahead = int((h > h[nearest[0]]).sum())
+    pick = int(nearest[min(max(k - ahead - 1, 0), nearest.shape[0] - 1)])
+    same = groups == groups[pick]
+    position = np.arange(n)
+    before = same & (position <= pick)
+    behind = same & (position >= pick)
+    children = []
+    with_it = k - int(before.sum())
+    if with_it >= 0:
+        keep = np.flatnonzero(~before)
+        taken = block.take(keep, np.flatnonzero(before))
+        children.append((taken, groups[keep], with_it))
+    keep = np.flatnonzero(~behind)
+    if k <= keep.shape[0]:
+        children.append((block.take(keep), groups[keep], k))
+    return children
+
+
+def _equal_columns(block: Block) -> NDArray[np.int64]:
+    """A group number for each column; equal columns share it."""
+    n = len(block)
+    if n > _GROUPING_LIMIT and block.alpha is not None:
+        return np.arange(n)
+    if block.alpha is None:
+        rows = np.ascontiguousarray(block.counts.T)
+        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+        return np.unique(keys.ravel(), return_inverse=True)[1].astype(np.int64).ravel()
+    counts, numbers = block.counts, {}  # type: ignore[var-annotated]
+    result = np.empty(n, dtype=np.int64)
+    for j in range(n):
+        entries = slice(counts.indptr[j], counts.indptr[j + 1])
+        key = (
+            block.alpha[j],
+            counts.indices[entries].tobytes(),
+            counts.data[entries].tobytes(),
+        )
+        result[j] = numbers.setdefault(key, len(numbers))
+    return result
+
+
+def improve_by_swaps(
+    block: Block, relaxation: Relaxation, *, width: int = 48, rounds: int = 30
+) -> None:
+    """Replace the best support by better ones that differ in one feature.
+
+    Tries the ``width`` chosen candidates of least gain against the ``width`` others of
+    largest gain. A better support makes reduced-cost fixing sharper; no bound changes.
+    """
+    h, best = relaxation.gains, relaxation.best
+    assert h is not None
+    assert best is not None
+    chosen = np.zeros(len(block), dtype=bool)
+    chosen[best] = True
+    by_gain = np.argsort(-h, kind="stable")
+    out = by_gain[~chosen[by_gain]][:width]
+    into = by_gain[chosen[by_gain]][::-1][:width]
+    if not out.shape[0] or not into.shape[0]:
+        return
+    pool = np.concatenate([into, out])
+    member = np.concatenate([np.ones(into.shape[0], bool), np.zeros(out.shape[0], bool)])
+    part = block.counts[:, pool]
+    counts = part if block.alpha is None else part.toarray() + block.alpha[pool]
+    value, sums = block.atom(best)
+    for _ in range(rounds):
+        leaving, joining = np.flatnonzero(member), np.flatnonzero(~member)
+        new_sums = (
+            sums[:, None, None]
+            - counts[:, leaving, None]
+            + counts[:, None, joining]
+        )
+        np.maximum(new_sums, 0.0, out=new_sums)
+        new_value = (
+            value
+            - block.value[pool[leaving], None]
+            + block.value[None, pool[joining]]
+        )
+        totals = new_sums.sum(axis=0)
+        new_gain = new_value - xlogy(new_sums, new_sums / totals).sum(axis=0)
+        i, j = np.unravel_index(np.argmax(new_gain), new_gain.shape)
+        if not new_gain[i, j] > relaxation.best_gain * (1 + 1e-13):
+            break
+        member[leaving[i]], member[joining[j]] = False, True
+        chosen[pool[leaving[i]]], chosen[pool[joining[j]]] = False, True
+        positions = np.flatnonzero(chosen)
+        value, sums = block.atom(positions)
+        gain = block.gain_of(positions)
+        if gain <= relaxation.best_gain:
+            break
+        relaxation.best, relaxation.best_gain = positions, gain
+        relaxation.lower = max(relaxation.lower, gain)

@@ -1,0 +1,137 @@
+"""What every solver returns: the support, and the proof of how good it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.solvers._logs import Floats
+
+__all__ = ["OPTIMAL_TOLERANCE", "Certificate", "Solution"]
+
+#: A relative gap up to this size counts as closed.
+OPTIMAL_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good a support is, and what is proven about every other support.
+
+    Values are log-likelihoods in nats. The gap is computed from gains over the null
+    model, not from the objectives, whose common constant would drown it in rounding.
+
+    Attributes
+    ----------
+    objective : float
+        Log-likelihood of the returned support.
+    null_objective : float
+        Log-likelihood of the model without any feature.
+    upper_bound : float
+        Proven: no support of size ``k`` exceeds it.
+    relaxation_bound : float
+        psi(k), the value of the convex relaxation.
+    gap : float
+        ``upper_bound - objective``.
+    relative_gap : float
+        ``gap / (objective - null_objective)``.
+    is_optimal : bool
+        Whether ``relative_gap <= 1e-9``.
+    nodes : int
+        Nodes of the branch-and-bound tree that were solved; 1 where the relaxation or a
+        closed form was enough.
+    k : int
+        Size asked for.
+    published_bound : float
+        psi(k-K-2), the paper's psi(k-4) for two classes: a lower bound on the optimum.
+        NaN when ``k < K + 2``, and in the closed forms, which need no bound.
+    sharp_bound : float
+        psi(k-K+1), a higher lower bound on the optimum.
+    class_shares : ndarray of shape (n_classes,)
+        p*, the class shares at which ``relaxation_bound`` is attained.
+    """
+
+    objective: float
+    null_objective: float
+    upper_bound: float
+    relaxation_bound: float
+    gap: float
+    relative_gap: float
+    is_optimal: bool
+    nodes: int
+    k: int
+    published_bound: float
+    sharp_bound: float
+    class_shares: Floats = field(compare=False)
+
+    @classmethod
+    def from_gains(
+        cls,
+        *,
+        null: float,
+        gain: float,
+        upper: float,
+        relaxation: float,
+        nodes: int,
+        k: int,
+        published: float = math.nan,
+        sharp: float = math.nan,
+        class_shares: Floats,
+    ) -> Certificate:
+        """Build from gains over the null model (``published``, ``sharp`` too)."""
+        gap = max(0.0, upper - gain)
+        relative = gap / max(gain, np.finfo(np.float64).tiny) if gap > 0.0 else 0.0
+        return cls(
+            objective=null + gain,
+            null_objective=null,
+            upper_bound=null + max(upper, gain),
+            relaxation_bound=null + relaxation,
+            gap=gap,
+            relative_gap=relative,
+            is_optimal=relative <= OPTIMAL_TOLERANCE,
+            nodes=nodes,
+            k=k,
+            published_bound=null + published,
+            sharp_bound=null + sharp,
+            class_shares=class_shares,
+        )
+
+    def __str__(self) -> str:
+        gain = self.objective - self.null_objective
+        if self.is_optimal:
+            return f"proven optimal for k={self.k}: gain {gain:,.6g} nats"
+        return (
+            f"k={self.k}: gain {gain:,.6g} nats, at most "
+            f"{100 * self.relative_gap:.3g} % short of the optimum"
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A support with its gains and its certificate.
+
+    Attributes
+    ----------
+    support : ndarray of shape (k,), int64
+        Sorted column indices.
+    gains : ndarray of shape (k,)
+        Gain of each selected feature in nats; they sum to
+        ``certificate.objective - certificate.null_objective``.
+    certificate : Certificate
+    """
+
+    support: NDArray[np.int64]
+    gains: Floats
+    certificate: Certificate
+    #: Smoothed estimates on the support, from which ``log_theta`` is made when asked for.
+    estimates: Floats = field(repr=False)
+
+    @cached_property
+    def log_theta(self) -> Floats:
+        """Log-parameters on the support, shape (n_classes, k)."""
+        with np.errstate(divide="ignore"):
+            result: Floats = np.log(self.estimates)
+        return result

@@ -1,0 +1,38 @@
+"""Two ways to choose k from a path: the elbow and BIC."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.solvers._logs import Floats
+
+__all__ = ["default_sizes", "elbow_position", "multinomial_bic"]
+
+
+def default_sizes(n_features: int, *, smallest: int) -> NDArray[np.int64]:
+    """About 50 sizes, geometric from the smallest to min(n_features, 10,000)."""
+    largest = max(min(n_features, 10_000), 1)
+    smallest = min(smallest, largest)
+    return np.unique(np.round(np.geomspace(smallest, largest, 50)).astype(np.int64))
+
+
+def elbow_position(k: NDArray[np.int64], objective: Floats) -> int:
+    """Position farthest above the chord of the path, both axes scaled to [0, 1]."""
+    rise = float(objective[-1] - objective[0])
+    run = float(k[-1] - k[0])
+    if rise <= 0 or run <= 0:
+        return 0
+    height = (objective - objective[0]) / rise - (k - k[0]) / run
+    return int(np.argmax(height))
+
+
+def multinomial_bic(
+    k: NDArray[np.int64], gain: Floats, n_classes: int, n_rows: float
+) -> Floats:
+    """``-2 (phi(k) - C) + (K-1)(k-1) log n``: k features differ in k-1 free shares."""
+    penalty = (n_classes - 1) * (k - 1) * math.log(max(n_rows, 1.0))
+    bic: Floats = -2.0 * gain + penalty
+    return bic

@@ -1,0 +1,269 @@
+"""The convex relaxation: psi(k) = C + min over class shares p of s_k(h(p)).
+
+``s_k`` is the sum of the k largest gains. Each evaluation at some p gives an upper bound
+on every support (the sum itself) and a support (the k largest), whose own value bounds
+the optimum from below. Each support T is also an *atom*, the curve
+``p -> sum_T v_i - sum_c B_c log p_c`` that stays below ``s_k(h(p))`` everywhere, so the
+minimum over p of the largest atom bounds psi from below. The iteration stops when that
+bound meets the best value seen: at a kink of s_k, where no support is tight, it ends as
+surely as at a smooth minimum.
+
+Two classes need a bracket on one number; more classes the fully corrective Frank-Wolfe
+method of ``_hull``. All values here are gains over the null model; C never enters.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.solvers._block import Block
+from bayesieve.solvers._hull import maximise_on_hull
+from bayesieve.solvers._logs import Floats, entropy_gap, log_or_zero
+from bayesieve.solvers._topk import top_k
+
+__all__ = ["Relaxation", "relax"]
+
+#: The relaxation is solved to this relative accuracy.
+DUAL_TOLERANCE = 1e-12
+_MAX_EVALUATIONS = 500
+
+
+@dataclass
+class Relaxation:
+    """Best bounds met while solving the relaxation of one (sub)problem."""
+
+    upper: float = math.inf  # s_k(h(p)) plus the chosen columns, at `shares`
+    lower: float = -math.inf  # proven: psi is at least this
+    shares: Floats | None = None
+    gains: Floats | None = None  # h at `shares`
+    floor: float = math.nan  # k-th largest gain at `shares`
+    following: float = math.nan  # (k+1)-th largest gain at `shares`
+    best_gain: float = -math.inf  # value of the best support met
+    best: NDArray[np.int64] | None = None  # positions of that support
+    evaluations: int = 0
+
+    @property
+    def slack(self) -> float:
+        """What a support better than the best one met can at most add."""
+        return max(0.0, self.upper - self.best_gain)
+
+
+def relax(
+    block: Block,
+    k: int,
+    shares: Floats,
+    *,
+    good_enough: float = -math.inf,
+    deadline: float = math.inf,
+) -> Relaxation:
+    """Minimise ``s_k(h(p))`` over class shares p, from the given start.
+
+    Parameters
+    ----------
+    block : Block
+        Candidates, of which k are to be added to the chosen columns.
+    k : int
+        ``0 <= k <= len(block)``.
+    shares : ndarray of shape (n_classes,)
+        Where to start.
+    good_enough : float
+        Stop as soon as the upper bound falls to this value (a node that is beaten), and
+        do not refine the bound of a node that is clearly above it.
+    deadline : float
+        ``time.monotonic()`` after which the bounds found so far are returned.
+    """
+    living = block.living_classes()
+    if living.sum() <= 1 or k >= len(block):
+        return _without_choice(block, min(k, len(block)), shares)
+    interior = _interior(np.where(living, shares, 0.0), living)
+    if block.n_classes == 2:
+        return _relax_two(block, k, float(interior[0]), good_enough, deadline)
+    return _relax_many(block, k, interior, living, good_enough, deadline)
+
+
+def _interior(shares: Floats, living: NDArray[np.bool_]) -> Floats:
+    """Move class shares off the boundary, where gains are infinite."""
+    uniform = living / living.sum()
+    total = shares.sum()
+    if not total > 0:
+        return uniform
+    shares = shares / total
+    if (shares[living] > 0).all():
+        return shares
+    mixed: Floats = 0.999 * shares + 0.001 * uniform
+    return mixed
+
+
+def _without_choice(block: Block, k: int, shares: Floats) -> Relaxation:
+    """All candidates are taken, or one class has all counts and every gain is zero."""
+    result = Relaxation()
+    everything = np.arange(k)
+    value, sums = block.atom(everything)
+    total = float(sums.sum())
+    p = sums / total if total > 0 else shares
+    result.shares = p
+    result.gains = block.gains(log_or_zero(p))
+    _, result.floor, result.following = top_k(result.gains, k)
+    result.best = everything
+    result.best_gain = result.upper = result.lower = value + entropy_gap(sums)
+    result.evaluations = 1
+    return result
+
+
+@dataclass(frozen=True)
+class _Atom:
+    """The curve of one support: ``value - sums . log p``."""
+
+    value: float
+    sums: Floats
+    own_gain: float  # its minimum over p
+
+    @property
+    def own_shares(self) -> Floats:
+        shares: Floats = self.sums / self.sums.sum()
+        return shares
+
+
+def _evaluate(block: Block, k: int, shares: Floats, result: Relaxation) -> _Atom:
+    """Take the k largest gains at p; record every bound this yields."""
+    log_p = log_or_zero(shares)
+    gains = block.gains(log_p)
+    positions, floor, following = top_k(gains, k)
+    value, sums = block.atom(positions)
+    atom = _Atom(value, sums, value + entropy_gap(sums))
+    upper = max(value - float(sums @ log_p), atom.own_gain)
+    if upper < result.upper:
+        result.upper, result.shares, result.gains = upper, shares, gains
+        result.floor, result.following = floor, following
+    if atom.own_gain > result.best_gain:
+        result.best_gain, result.best = atom.own_gain, positions
+        result.lower = max(result.lower, atom.own_gain)
+    result.evaluations += 1
+    return atom
+
+
+def _is_done(result: Relaxation, good_enough: float, deadline: float) -> bool:
+    tolerance = DUAL_TOLERANCE * abs(result.upper)
+    if result.lower > good_enough > -math.inf:
+        # A node that will be branched on anyway needs no better bound than this.
+        tolerance = max(tolerance, 0.02 * (result.lower - good_enough))
+    return (
+        result.upper - result.lower <= tolerance
+        or result.upper <= good_enough
+        or result.evaluations >= _MAX_EVALUATIONS
+        or (deadline < math.inf and time.monotonic() > deadline)
+    )
+
+
+def _relax_two(
+    block: Block, k: int, share: float, good_enough: float, deadline: float
+) -> Relaxation:
+    """Bracket the share of the first class; atoms left and right of the minimum."""
+    result = Relaxation()
+    low, high = 0.0, 1.0
+    left: _Atom | None = None
+    right: _Atom | None = None
+    while True:
+        atom = _evaluate(block, k, np.array([share, 1.0 - share]), result)
+        target = float(atom.own_shares[0])
+        if target > share:
+            low, left = share, atom
+        elif target < share:
+            high, right = share, atom
+        else:
+            result.lower = result.upper
+        if _is_done(result, good_enough, deadline):
+            return result
+        if low < target < high and result.evaluations < 40:
+            share = target
+            continue
+        if left is not None and right is not None:
+            share, value = _crossing(left, right, low, high)
+            result.lower = max(result.lower, min(value, result.upper))
+            if _is_done(result, good_enough, deadline):
+                return result
+        else:
+            share = 0.5 * (low + high)
+        if not low < share < high:  # the bracket has shrunk to neighbouring numbers
+            result.lower = result.upper
+            return result
+
+
+def _crossing(left: _Atom, right: _Atom, low: float, high: float) -> tuple[float, float]:
+    """Minimise the larger of two atoms inside the bracket: where, and its value.
+
+    The left atom lies above at ``low`` and the right one at ``high``, so they cross.
+    """
+    shift = left.value - right.value
+    d0 = float(left.sums[0] - right.sums[0])
+    d1 = float(left.sums[1] - right.sums[1])
+    a, b = low, high
+    for _ in range(100):
+        middle = 0.5 * (a + b)
+        if not a < middle < b:
+            break
+        difference = shift - d0 * math.log(middle) - d1 * math.log1p(-middle)
+        if difference > 0:
+            a = middle
+        else:
+            b = middle
+
+    def at(atom: _Atom, x: float) -> float:
+        return atom.value - float(
+            atom.sums[0] * math.log(x) + atom.sums[1] * math.log1p(-x)
+        )
+
+    # Left of the crossing the left atom is the larger, right of it the right one; each
+    # is convex, so its least value on its side is at its own minimum or at the crossing.
+    x_left = min(float(left.own_shares[0]), b)
+    x_right = max(float(right.own_shares[0]), a)
+    on_left, on_right = at(left, x_left), at(right, x_right)
+    return (x_left, on_left) if on_left <= on_right else (x_right, on_right)
+
+
+def _relax_many(
+    block: Block,
+    k: int,
+    shares: Floats,
+    living: NDArray[np.bool_],
+    good_enough: float,
+    deadline: float,
+) -> Relaxation:
+    """Fully corrective Frank-Wolfe: the best point of the hull of all atoms so far."""
+    result = Relaxation()
+    values: list[float] = []
+    sums: list[Floats] = []
+    weights = np.empty(0)
+    while True:
+        before = result.upper
+        atom = _evaluate(block, k, shares, result)
+        if _is_done(result, good_enough, deadline):
+            return result
+        repeated = any(
+            value == atom.value and np.array_equal(old, atom.sums)
+            for value, old in zip(values, sums, strict=True)
+        )
+        if repeated and result.upper >= before:
+            # Nothing new at the hull's own minimum: its value is psi up to rounding.
+            return result
+        if not repeated:
+            values.append(atom.value)
+            sums.append(atom.sums)
+            n = len(values)
+            weights = np.append(weights * ((n - 1) / n), 1.0 / n)
+        gap = max(result.upper - result.lower, 0.0)
+        weights, lower, shares = maximise_on_hull(
+            np.array(values),
+            np.array(sums),
+            weights,
+            tolerance=max(0.01 * gap, 0.1 * DUAL_TOLERANCE * result.upper),
+        )
+        result.lower = max(result.lower, min(lower, result.upper))
+        if _is_done(result, good_enough, deadline):
+            return result
+        shares = _interior(np.where(living, shares, 0.0), living)

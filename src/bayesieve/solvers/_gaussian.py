@@ -1,0 +1,71 @@
+"""Sparse Gaussian naive Bayes: closed form, exact, for both ways to share variances."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.counts import ClassCounts
+from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._logs import Floats
+
+__all__ = ["gaussian_problem", "pooled_moments"]
+
+#: Variances are compared after adding this share of the column's own variance, so a
+#: class without spread gives a large but finite gain that no other column's unit affects.
+_RELATIVE_FLOOR = 1e-9
+
+
+def pooled_moments(counts: ClassCounts) -> tuple[Floats, Floats, Floats]:
+    """Mean of each column, its variance, and its variance within classes."""
+    rows = counts.class_count[:, None]
+    n = float(rows.sum())
+    mean: Floats = (rows * counts.mean).sum(axis=0) / n
+    within: Floats = counts.centred_squares.sum(axis=0) / n
+    between: Floats = (rows * (counts.mean - mean) ** 2).sum(axis=0) / n
+    return mean, within + between, within
+
+
+def gaussian_problem(counts: Any, *, variance: str, solver: str) -> AdditiveProblem:
+    """Gains of all columns, ready for any k.
+
+    ``variance="class"``: means and variances differ over classes, gain
+    ``n/2 log var - sum_c n_c/2 log var_c``. ``"pooled"``: means only, gain
+    ``n/2 log(var / within)``.
+    """
+    if not isinstance(counts, ClassCounts) or counts.kind != "moments":
+        kind = counts.kind if isinstance(counts, ClassCounts) else type(counts).__name__
+        raise ValueError(f"{solver} needs counts of kind 'moments'. Got {kind!r}.")
+    rows = counts.class_count
+    n = float(rows.sum())
+    _, total, within = pooled_moments(counts)
+    eligible = total > 0
+    safe = np.where(eligible, total, 1.0)
+    if variance == "class":
+        per_class = counts.centred_squares / np.where(rows > 0, rows, 1.0)[:, None]
+        logs = np.log(per_class + _RELATIVE_FLOOR * safe)
+        gains = 0.5 * n * np.log(safe) - 0.5 * (rows[:, None] * logs).sum(axis=0)
+    else:
+        gains = 0.5 * n * (np.log(safe) - np.log(within + _RELATIVE_FLOOR * safe))
+    gains = np.where(eligible, np.maximum(gains, 0.0), 0.0)
+    present = int((rows > 0).sum())
+
+    def estimate(columns: NDArray[np.int64]) -> Floats:
+        # Means are signed, so Gaussian estimates are not probabilities: the estimator
+        # takes means and variances from the counts itself.
+        return np.empty((rows.shape[0], 0))
+
+    return AdditiveProblem(
+        gains=gains,
+        eligible=eligible,
+        null_value=float(
+            -0.5 * n * (np.log(2 * math.pi * total[eligible]) + 1.0).sum()
+        ),
+        extra_parameters=float((present - 1) * (2 if variance == "class" else 1)),
+        n_rows=n,
+        class_shares=rows / n,
+        estimate=estimate,
+    )

@@ -1,0 +1,101 @@
+"""What solvers accept: a ClassCounts or a plain table, a size, a smoothing."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bayesieve.counts import ClassCounts
+from bayesieve.exceptions import FewFeaturesWarning
+from bayesieve.solvers._logs import Floats
+
+__all__ = [
+    "check_alpha",
+    "check_size",
+    "count_table",
+    "row_counts",
+    "warn_of_few_features",
+]
+
+
+def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
+    """The (K, m) table of a ClassCounts or an array, float64, dense or CSC."""
+    if isinstance(counts, ClassCounts):
+        if counts.kind not in kinds:
+            allowed = " or ".join(repr(kind) for kind in kinds)
+            raise ValueError(
+                f"{solver} needs counts of kind {allowed}. Got kind {counts.kind!r}."
+            )
+        return counts.feature_count
+    if sp.issparse(counts):
+        table = sp.csc_array(counts, dtype=np.float64)
+        values = table.data
+    else:
+        table = np.ascontiguousarray(counts, dtype=np.float64)
+        values = table
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
+        raise ValueError(
+            f"{solver} needs a ClassCounts or a table of shape (n_classes >= 2, "
+            f"n_features >= 1). Got shape {table.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"{solver} needs finite counts. Got NaN or infinity.")
+    if values.size and values.min() < 0:
+        if sp.issparse(table):
+            entry = int(np.argmin(values))
+            column = int(np.searchsorted(table.indptr, entry, side="right")) - 1
+        else:
+            column = int(np.argmin(values.min(axis=0)))
+        raise ValueError(
+            f"{solver} needs counts >= 0. Got {values.min():g} in column {column}."
+        )
+    return table
+
+
+def row_counts(counts: Any, *, solver: str) -> Floats:
+    """Rows of each class, which a plain table does not know."""
+    if not isinstance(counts, ClassCounts):
+        raise TypeError(
+            f"{solver} needs a ClassCounts, which knows the number of rows of each "
+            f"class. Got {type(counts).__name__}. "
+            "Hint: build one with ClassCounts.from_matrix(X, y)."
+        )
+    rows: Floats = counts.class_count
+    return rows
+
+
+def check_size(k: Any, *, solver: str) -> int:
+    """A whole number of features, at least one."""
+    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
+        raise ValueError(f"The 'k' parameter of {solver} must be an int >= 1. Got {k!r}.")
+    return int(k)
+
+
+def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
+    """Smoothing as an array of one value, or one for each feature."""
+    values = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+    if values.ndim != 1 or values.shape[0] not in (1, n_features):
+        raise ValueError(
+            f"The 'alpha' parameter of {solver} must be a number >= 0 or an array with "
+            f"one value for each of the {n_features} features. Got shape {values.shape}."
+        )
+    if not np.isfinite(values).all() or values.min() < 0:
+        bad = values[~(np.isfinite(values) & (values >= 0))][0]
+        raise ValueError(
+            f"The 'alpha' parameter of {solver} must be >= 0 and finite. Got {bad:g}."
+        )
+    return values
+
+
+def warn_of_few_features(k: int, available: int, *, what: str) -> None:
+    """Say that fewer features than asked for can be selected."""
+    warnings.warn(
+        f"k={k} features were asked for, but only {available} {what}; "
+        f"{available} were selected.",
+        FewFeaturesWarning,
+        stacklevel=3,
+    )

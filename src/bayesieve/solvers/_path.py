@@ -1,0 +1,246 @@
+"""The whole path over k: objective, bound and gap for a grid of sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.counts import ClassCounts
+from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._bernoulli import bernoulli_problem
+from bayesieve.solvers._branch import Limits
+from bayesieve.solvers._categorical import categorical_problem
+from bayesieve.solvers._criteria import (
+    default_sizes,
+    elbow_position,
+    multinomial_bic,
+)
+from bayesieve.solvers._gaussian import gaussian_problem
+from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._multinomial import multinomial_problem
+from bayesieve.solvers._problem import MultinomialProblem, Outcome
+
+__all__ = ["SparsityPath", "additive_path", "multinomial_path", "sparsity_path"]
+
+MODELS = ("multinomial", "bernoulli", "gaussian", "categorical")
+
+
+@dataclass(frozen=True)
+class SparsityPath:
+    """Objective and bound for a grid of sizes.
+
+    Attributes
+    ----------
+    k : ndarray of int64
+        Sizes, increasing.
+    objective, upper_bound, gap : ndarray
+        Value of the best support found, proven bound on every support of that size, and
+        their difference.
+    null_objective : float
+        Value without features.
+    bic_values : ndarray
+        Bayesian information criterion up to a constant; NaN where the number of rows is
+        not known (a plain table).
+    """
+
+    k: NDArray[np.int64]
+    objective: Floats
+    upper_bound: Floats
+    gap: Floats
+    null_objective: float
+    bic_values: Floats
+    _support: Callable[[int], NDArray[np.int64]] = field(repr=False, compare=False)
+
+    @cached_property
+    def elbow(self) -> int:
+        """The k farthest above the chord of the path, both axes scaled to [0, 1]."""
+        return int(self.k[elbow_position(self.k, self.objective)])
+
+    @cached_property
+    def bic(self) -> int:
+        """The k of least BIC on the grid."""
+        if np.isnan(self.bic_values).all():
+            raise ValueError(
+                "BIC needs the number of rows, which a plain table does not know. "
+                "Hint: pass a ClassCounts."
+            )
+        return int(self.k[int(np.nanargmin(self.bic_values))])
+
+    def support(self, k: int) -> NDArray[np.int64]:
+        """Sorted column indices of the support of size k; solved now if off the grid."""
+        return self._support(int(k))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw gain and bound against k with the elbow marked; returns the axes.
+
+        Needs matplotlib (``pip install "bayesieve[plot]"``).
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "SparsityPath.plot needs matplotlib, which is not installed. "
+                'Hint: pip install "bayesieve[plot]".'
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+        gain = self.objective - self.null_objective
+        bound = self.upper_bound - self.null_objective
+        ax.fill_between(self.k, gain, bound, color="0.8", label="what is not proven")
+        ax.plot(self.k, bound, color="0.45", linestyle="--", linewidth=1, label="bound")
+        ax.plot(self.k, gain, color="C0", linewidth=2, label="best support found")
+        at = elbow_position(self.k, self.objective)
+        ax.plot(self.k[at], gain[at], "o", color="C3", label=f"elbow, k = {self.elbow}")
+        ax.set_xscale("log")
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel("number of features k")
+        ax.set_ylabel("gain in log-likelihood (nats)")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, loc="lower right")
+        return ax
+
+
+def sparsity_path(
+    counts: Any,
+    ks: Iterable[int] | None = None,
+    *,
+    model: str = "multinomial",
+    alpha: float | Floats = 1.0,
+    exact: bool = True,
+    time_limit: float | None = 10.0,
+) -> SparsityPath:
+    """Solve a grid of sizes, each from where the previous one ended.
+
+    Parameters
+    ----------
+    counts : ClassCounts or array of shape (n_classes, n_features)
+        A plain table will do for the multinomial model.
+    ks : iterable of int, optional
+        Sizes; by default about 50, geometric from 2 to min(n_features, 10,000).
+    model : {"multinomial", "bernoulli", "gaussian", "categorical"}
+        The last three give every k from one ranking.
+    alpha : float, default=1.0
+        Smoothing; not used by the Gaussian model.
+    exact : bool, default=True
+        Close gaps by branch and bound (multinomial only).
+    time_limit : float or None, default=10.0
+        Seconds for each size; a size that hits it keeps its true gap.
+
+    Returns
+    -------
+    SparsityPath
+
+    Examples
+    --------
+    >>> from bayesieve import sparsity_path
+    >>> path = sparsity_path([[8, 1, 4, 0], [1, 8, 3, 2]], ks=[2, 3, 4])
+    >>> path.k
+    array([2, 3, 4])
+    >>> path.support(2)
+    array([0, 1])
+    """
+    name = "sparsity_path"
+    if model not in MODELS:
+        raise ValueError(
+            f"The 'model' parameter of {name} must be one of {', '.join(MODELS)}. "
+            f"Got {model!r}."
+        )
+    if model == "multinomial":
+        problem = multinomial_problem(counts, alpha, solver=name)
+        rows = counts.class_count.sum() if isinstance(counts, ClassCounts) else math.nan
+        return multinomial_path(
+            problem, ks, n_rows=float(rows), exact=exact, time_limit=time_limit
+        )
+    additive: AdditiveProblem
+    if model == "bernoulli":
+        additive = bernoulli_problem(counts, alpha, solver=name)
+    elif model == "gaussian":
+        additive = gaussian_problem(counts, variance="class", solver=name)
+    else:
+        additive = categorical_problem(counts, float(alpha), solver=name)
+    return additive_path(additive, ks)
+
+
+def _sizes(ks: Iterable[int] | None, available: int, smallest: int) -> NDArray[np.int64]:
+    if ks is None:
+        return default_sizes(available, smallest=2)
+    sizes = np.unique(np.asarray(list(ks)))
+    if (
+        sizes.ndim != 1
+        or not sizes.shape[0]
+        or not np.issubdtype(sizes.dtype, np.integer)
+        or sizes[0] < smallest
+    ):
+        raise ValueError(
+            f"The 'ks' parameter of sparsity_path must hold ints >= {smallest}. "
+            f"Got {ks!r}."
+        )
+    return np.minimum(sizes, available).astype(np.int64)
+
+
+def multinomial_path(
+    problem: MultinomialProblem,
+    ks: Iterable[int] | None = None,
+    *,
+    n_rows: float = math.nan,
+    exact: bool = True,
+    time_limit: float | None = 10.0,
+    node_limit: int | None = 10_000,
+) -> SparsityPath:
+    """Path of a multinomial problem, from the largest size down."""
+    sizes = np.unique(_sizes(ks, problem.n_nonempty, min(2, problem.n_nonempty)))
+    outcomes: dict[int, Outcome] = {}
+
+    def solve(k: int) -> Outcome:
+        if k not in outcomes:
+            limits = Limits.starting_now(time_limit, node_limit)
+            outcomes[k] = problem.solve(k, exact=exact, limits=limits)
+        return outcomes[k]
+
+    for k in sizes[::-1].tolist():  # a larger size leaves candidates for a smaller one
+        solve(k)
+    gain = np.array([outcomes[k].gain for k in sizes.tolist()])
+    upper = np.array([max(outcomes[k].upper, outcomes[k].gain) for k in sizes.tolist()])
+    bic = multinomial_bic(sizes, gain, problem.n_classes, n_rows)
+    null = problem.null_value
+    return SparsityPath(
+        sizes,
+        null + gain,
+        null + upper,
+        upper - gain,
+        null,
+        bic,
+        lambda k: solve(k).support,
+    )
+
+
+def additive_path(
+    problem: AdditiveProblem, ks: Iterable[int] | None = None
+) -> SparsityPath:
+    """Path of an additive model: one ranking gives every size, without gap."""
+    sizes = np.unique(_sizes(ks, max(problem.n_eligible, 1), 1))
+    if problem.n_eligible == 0:
+        sizes = np.zeros(1, dtype=np.int64)
+    cumulated = np.concatenate([[0.0], np.cumsum(problem.gains[problem.ranking])])
+    extra = np.broadcast_to(
+        np.asarray(problem.extra_parameters, dtype=np.float64), problem.gains.shape
+    )
+    parameters = np.concatenate([[0.0], np.cumsum(extra[problem.ranking])])
+    gain = cumulated[sizes]
+    bic = -2.0 * gain + parameters[sizes] * math.log(max(problem.n_rows, 1.0))
+    objective = problem.null_value + gain
+    return SparsityPath(
+        sizes,
+        objective,
+        objective.copy(),
+        np.zeros(sizes.shape[0]),
+        problem.null_value,
+        bic,
+        problem.best,
+    )

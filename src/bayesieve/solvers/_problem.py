@@ -1,0 +1,265 @@
+"""A count table made ready for solving: pruned by totals, verified against every column.
+
+The table may have millions of columns while a support lives on a few thousand. Solving
+therefore alternates between a small block of candidates and one compiled pass over the
+table that finds every column whose gain reaches the level that matters; when none is
+missing from the block, its bounds hold for the whole table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve import _core
+from bayesieve.solvers._block import Block
+from bayesieve.solvers._branch import (
+    PRUNE_TOLERANCE,
+    Limits,
+    SearchResult,
+    branch_and_bound,
+    improve_by_swaps,
+)
+from bayesieve.solvers._dual import Relaxation, relax
+from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._topk import top_k
+
+__all__ = ["MultinomialProblem", "Outcome"]
+
+#: Rounding of a gain, relative to the level it is compared with.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of one solve, in gains over the null model."""
+
+    support: NDArray[np.int64]
+    gain: float
+    upper: float
+    relaxation: float
+    shares: Floats
+    nodes: int
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class _Scan:
+    class_totals: Floats
+    null_value: float
+    n_nonempty: int
+    total_levels: Floats  # lower edges of the histogram of column totals
+    columns_above: NDArray[np.int64]  # columns with a total of at least that
+
+
+class MultinomialProblem:
+    """Sparse multinomial naive Bayes on one table of counts and one smoothing.
+
+    Parameters
+    ----------
+    counts : ndarray or csc_array of shape (n_classes, n_features)
+        Counts without smoothing; read, never copied.
+    alpha : float or ndarray of shape (n_features,)
+        Smoothing added to every count.
+    """
+
+    def __init__(self, counts: Any, alpha: float | Floats) -> None:
+        self.counts = counts
+        self.alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+        self.n_classes, self.n_features = (int(n) for n in counts.shape)
+        self._is_sparse = not isinstance(counts, np.ndarray)
+        self._columns: Any
+        if self._is_sparse:
+            self._columns = _core.SparseColumns(
+                np.ascontiguousarray(counts.indptr, dtype=np.int64),
+                np.ascontiguousarray(counts.indices, dtype=np.int32),
+                np.ascontiguousarray(counts.data, dtype=np.float64),
+                self.n_classes,
+                self.alpha,
+            )
+        else:
+            table = np.ascontiguousarray(counts, dtype=np.float64)
+            self._columns = _core.DenseColumns(table, self.alpha)
+        # Where the last solve ended: the start of the next one, for another k.
+        self._last: tuple[NDArray[np.int64], Floats] | None = None
+
+    @cached_property
+    def _scan(self) -> _Scan:
+        class_totals, whole, nonempty, histogram = self._columns.scan()
+        if self.alpha.shape[0] == 1:
+            class_totals = class_totals + self.alpha[0] * self.n_features
+        else:
+            class_totals = class_totals + self.alpha.sum()
+        total = float(class_totals.sum())
+        bins = np.flatnonzero(histogram)[::-1]
+        levels = (bins.astype(np.uint64) << np.uint64(_core.HISTOGRAM_SHIFT)).view(
+            np.float64
+        )
+        return _Scan(
+            class_totals,
+            whole - (total * math.log(total) if total > 0 else 0.0),
+            int(nonempty),
+            levels,
+            np.cumsum(histogram[bins]),
+        )
+
+    @property
+    def class_totals(self) -> Floats:
+        """Smoothed count of each class, over all columns."""
+        return self._scan.class_totals
+
+    @property
+    def null_value(self) -> float:
+        """C: log-likelihood of the model without features."""
+        return self._scan.null_value
+
+    @property
+    def n_nonempty(self) -> int:
+        """Columns with any count; the others never enter a support."""
+        return self._scan.n_nonempty
+
+    def nonempty(self) -> NDArray[np.int64]:
+        """Columns with any count."""
+        columns: NDArray[np.int64] = self._columns.with_total(0.0)
+        return columns
+
+    def gains(self, shares: Floats) -> Floats:
+        """``h_i(p)`` of every column; 0 without counts."""
+        gains: Floats = self._columns.gains(log_or_zero(shares))
+        return gains
+
+    def smoothed(self, columns: NDArray[np.int64]) -> Floats:
+        """Smoothed counts of some columns, dense (K, len(columns))."""
+        part = self.counts[:, columns]
+        if self._is_sparse:
+            part = part.toarray()
+        smoothed: Floats = part + self._alpha_of(columns)
+        return smoothed
+
+    def _alpha_of(self, columns: NDArray[np.int64]) -> Floats:
+        if self.alpha.shape[0] == 1:
+            return np.full(columns.shape[0], self.alpha[0])
+        return self.alpha[columns]
+
+    def block(self, columns: NDArray[np.int64]) -> Block:
+        """Some columns as candidates."""
+        if self._is_sparse:
+            return Block.sparse(columns, self.counts[:, columns], self._alpha_of(columns))
+        return Block.dense(columns, self.smoothed(columns))
+
+    def _reaching(self, shares: Floats, level: float) -> NDArray[np.int64]:
+        """Every column of the table whose gain at p reaches the level."""
+        log_p = log_or_zero(shares)
+        steepest = float((-log_p).max())
+        min_total = level / steepest * (1 - _ROUNDING) if steepest > 0 else 0.0
+        columns: NDArray[np.int64] = self._columns.with_gain(log_p, level, min_total)
+        return columns
+
+    def _largest(self, wanted: int) -> NDArray[np.int64]:
+        """About that many columns of largest total, never fewer if there are enough."""
+        above = self._scan.columns_above
+        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
+        columns: NDArray[np.int64] = self._columns.with_total(
+            float(self._scan.total_levels[position])
+        )
+        return columns
+
+    def _first_candidates(self, k: int) -> tuple[Block, Floats]:
+        if self._last is None or self._last[0].shape[0] < k:
+            shares = self.class_totals / self.class_totals.sum()
+            return self.block(self._largest(max(k, min(4 * k, k + 8192, 10**6)))), shares
+        columns, shares = self._last
+        block = self.block(columns)
+        if len(block) > 3 * k + 512:
+            keep, _, _ = top_k(block.gains(log_or_zero(shares)), 2 * k + 256)
+            block = block.take(np.sort(keep))
+        return block, shares
+
+    def relaxation(
+        self, k: int, *, widen: bool = False, limits: Limits | None = None
+    ) -> tuple[Block, Relaxation]:
+        """Solve the relaxation of size k on a block that provably suffices.
+
+        With ``widen`` the block also holds every column that could be part of a support
+        better than the best one met, as the exact search needs it.
+        """
+        deadline = math.inf if limits is None else limits.deadline
+        cold = self._last is None or self._last[0].shape[0] < k
+        block, shares = self._first_candidates(k)
+        while True:
+            result = relax(block, k, shares, deadline=deadline)
+            if widen and result.slack > PRUNE_TOLERANCE * result.best_gain:
+                improve_by_swaps(block, result)
+            assert result.shares is not None
+            shares = result.shares
+            if len(block) == self.n_nonempty:
+                break
+            level = result.floor - (result.slack if widen else 0.0)
+            level = max(level, 0.0) * (1 - _ROUNDING)
+            if not cold and _contains(block.columns, self._reaching(shares, level)):
+                break
+            cold = False
+            wider = self._reaching(shares, 0.95 * level)
+            block = self.block(np.union1d(wider, block.columns[_best(result)]))
+        self._last = (block.columns, shares)
+        return block, result
+
+    def solve(self, k: int, *, exact: bool, limits: Limits) -> Outcome:
+        """Best support of size k, ``1 <= k``, clipped to the columns with counts."""
+        if k >= self.n_nonempty:
+            return self._take_all_nonempty()
+        block, root = self.relaxation(k, widen=exact, limits=limits)
+        relaxation, shares = root.upper, root.shares
+        assert shares is not None
+        if exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
+            found = branch_and_bound(block, k, root, limits)
+        else:
+            found = SearchResult(
+                np.sort(block.columns[_best(root)]), root.best_gain, root.upper, 1, False
+            )
+        return Outcome(
+            found.columns,
+            found.gain,
+            found.upper,
+            relaxation,
+            shares,
+            found.nodes,
+            found.stopped,
+        )
+
+    def psi(self, k: int) -> float:
+        """Value of the relaxation of size k, as a gain; 0 for ``k <= 0``."""
+        if k <= 0:
+            return 0.0
+        if k >= self.n_nonempty:
+            return self._take_all_nonempty().gain
+        return self.relaxation(k)[1].upper
+
+    def _take_all_nonempty(self) -> Outcome:
+        columns = self.nonempty()
+        result = relax(
+            self.block(columns), columns.shape[0], np.full(self.n_classes, 1 / self.n_classes)
+        )
+        assert result.shares is not None
+        gain = result.best_gain
+        return Outcome(columns, gain, gain, gain, result.shares, 1, False)
+
+
+def _best(result: Relaxation) -> NDArray[np.int64]:
+    assert result.best is not None
+    return result.best
+
+
+def _contains(sorted_columns: NDArray[np.int64], wanted: NDArray[np.int64]) -> bool:
+    if not wanted.shape[0]:
+        return True
+    if not sorted_columns.shape[0]:
+        return False
+    position = np.searchsorted(sorted_columns, wanted)
+    position[position == sorted_columns.shape[0]] = 0
+    return bool((sorted_columns[position] == wanted).all())

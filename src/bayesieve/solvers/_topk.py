@@ -1,0 +1,32 @@
+"""The k largest values, ties broken by position."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.solvers._logs import Floats
+
+__all__ = ["top_k"]
+
+
+def top_k(values: Floats, k: int) -> tuple[NDArray[np.int64], float, float]:
+    """Positions of the k largest values, the k-th and the (k+1)-th largest value.
+
+    Among equal values the lowest positions win, so the answer does not depend on how a
+    partition happens to order them. Positions come in no particular order. With
+    ``k == len(values)`` there is no next value: minus infinity.
+    """
+    n = values.shape[0]
+    if k <= 0:
+        largest = float(values.max()) if n else -np.inf
+        return np.empty(0, dtype=np.int64), np.inf, largest
+    if k >= n:
+        return np.arange(n), float(values.min()) if n else np.inf, -np.inf
+    pivots = np.partition(values, (n - k - 1, n - k))
+    following, kth = float(pivots[n - k - 1]), float(pivots[n - k])
+    if following < kth:
+        return np.flatnonzero(values >= kth), kth, following
+    above = np.flatnonzero(values > kth)
+    ties = np.flatnonzero(values == kth)[: k - above.shape[0]]
+    return np.concatenate([above, ties]), kth, following

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def data_folder() -> Path:
+    """Return where the real data sets are looked for."""
+    named = os.environ.get("BAYESIEVE_DATA")
+    return Path(named) if named else ROOT.parent / "shared" / "data"
+
+
+@cache
+def _read(path: Path) -> Any:
+    import pandas as pd
+
+    return pd.read_parquet(path)
+
+
+def load_real_data(name: str) -> Any:
+    """Return the data set ``name`` as a pandas DataFrame, or skip the test."""
+    folder = data_folder()
+    path = folder / f"{name}.parquet"
+    if not path.is_file():
+        pytest.skip(f"data set {name} is not here (looked in {folder})")
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    return _read(path).copy()
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Callable[[str], Any]:
+    """``real_data(name)``: a real data set as a DataFrame; skips when it is absent."""
+    return load_real_data

@@ -1,0 +1,153 @@
+"""The rules of the house: lint, types, layers, and documents that tell the truth."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib.util
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import bayesieve
+
+ROOT = Path(__file__).resolve().parents[1]
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command as run; run()"
+
+
+def run_tool(module, *arguments):
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed (it comes with the 'test' extra)")
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def test_ruff_check():
+    run_tool("ruff", "-m", "ruff", "check", "--no-cache", ".")
+
+
+def test_ruff_format():
+    run_tool("ruff", "-m", "ruff", "format", "--check", "--no-cache", ".")
+
+
+def test_mypy(tmp_path):
+    run_tool("mypy", "-m", "mypy", "--cache-dir", str(tmp_path))
+
+
+def test_import_contracts():
+    run_tool("importlinter", "-c", LINT_IMPORTS, "--no-cache")
+
+
+def modules():
+    names = [
+        info.name for info in pkgutil.walk_packages(bayesieve.__path__, "bayesieve.")
+    ]
+    return [name for name in names if not name.endswith(".__main__")]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_docstring_examples_run(name):
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    result = doctest.testmod(importlib.import_module(name), optionflags=flags)
+    assert result.failed == 0  # doctest has printed what differs
+
+
+@pytest.fixture(scope="module")
+def readme():
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def changelog():
+    return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def python_blocks(text):
+    return re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+
+
+def test_readme_example_runs(readme, capsys):
+    (block,) = python_blocks(readme)
+    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    out = capsys.readouterr().out
+    assert "claim" in out
+    assert "proven optimal: True" in out
+
+
+def test_readme_example_is_ten_lines(readme):
+    (block,) = python_blocks(readme)
+    assert len([line for line in block.splitlines() if line]) <= 10
+
+
+def test_readme_commands_are_those_of_dev_py(readme):
+    named = re.findall(r"^    python3 dev\.py (\w+)", readme, re.M)
+    assert named == ["demo", "test"]
+    done = subprocess.run(
+        [sys.executable, "dev.py", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
+    assert set(named) <= set(offered) == {"demo", "test", "lint", "build"}
+
+
+def test_dev_py_names_an_unknown_command():
+    done = subprocess.run(
+        [sys.executable, "dev.py", "tset"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        "dev.py: unknown command 'tset'; choose from demo, test, lint, build.\n"
+    )
+
+
+def test_dev_py_can_be_read_by_an_old_python():
+    # Only then can it say in one line that the Python is too old.
+    source = (ROOT / "dev.py").read_text(encoding="utf-8")
+    ast.parse(source, feature_version=(3, 6))
+    assert "from __future__ import annotations" not in source
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_to_files_lead_somewhere(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_changelog_has_this_version(changelog):
+    (heading,) = re.findall(
+        rf"^## .*\b{re.escape(version('bayesieve'))}\b", changelog, re.M
+    )
+    assert changelog.index(heading) < changelog.index("###")
+
+
+def test_changelog_groups_exist(changelog):
+    for group in re.findall(r"^### (bayesieve\S*)", changelog, re.M):
+        assert importlib.util.find_spec(group) is not None, group
+
+
+def test_citation_has_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {version('bayesieve')}\n" in citation
