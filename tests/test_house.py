@@ -151,3 +151,14 @@ def test_changelog_groups_exist(changelog):
 def test_citation_has_this_version():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {version('bayesieve')}\n" in citation
+
+
+def test_the_stub_of_the_compiled_core_is_up_to_date(tmp_path):
+    pytest.importorskip("nanobind", reason="nanobind is not installed")
+    made = tmp_path / "_core.pyi"
+    command = ["nanobind.stubgen", "-q", "-m", "bayesieve._core", "-o", str(made)]
+    subprocess.run([sys.executable, "-m", *command], check=True)
+    kept = ROOT / "src" / "bayesieve" / "_core.pyi"
+    assert made.read_text() == kept.read_text(), (
+        "run: python -m nanobind.stubgen -m bayesieve._core -o src/bayesieve/_core.pyi"
+    )

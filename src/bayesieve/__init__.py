@@ -28,7 +28,25 @@ _HOME = {
 }
 _MODULES = ("baselines", "datasets", "exceptions")
 
-__all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604
+__all__ = [
+    "Certificate",
+    "ClassCounts",
+    "NaiveFeatureSelector",
+    "Solution",
+    "SparseBernoulliNB",
+    "SparseBernoulliNBCV",
+    "SparseCategoricalNB",
+    "SparseGaussianNB",
+    "SparseMultinomialNB",
+    "SparseMultinomialNBCV",
+    "SparsityPath",
+    "baselines",
+    "datasets",
+    "exceptions",
+    "solve_bernoulli",
+    "solve_multinomial",
+    "sparsity_path",
+]
 
 if TYPE_CHECKING:
     from bayesieve import baselines, datasets, exceptions

@@ -25,8 +25,8 @@ LEAN_MESSAGE = (
 class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators that are functions of class counts.
 
-    A subclass says how rows are counted (`_count_kind`, `_count_options`) and what to do
-    with the counts (`_solve`, which sets ``support_indices_`` among others).
+    A subclass says how rows are counted (`_count_kind`, `_count_options`) and what to
+    do with the counts (`_solve`, which sets ``support_indices_`` among others).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -39,6 +39,9 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "keep_counts": ["boolean"],
     }
+
+    #: Whether the first `partial_fit` needs the list of all classes.
+    _classes_required: ClassVar[bool] = True
 
     @abstractmethod
     def _count_kind(self) -> str:
@@ -79,8 +82,8 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
     ) -> CountingEstimator:
         """Add a chunk of rows to the counts, then select and estimate anew.
 
-        The result is that of `fit` on all rows so far. Each call solves again: when many
-        small chunks come before the first prediction, gather them with
+        The result is that of `fit` on all rows so far. Each call solves again: when
+        many small chunks come before the first prediction, gather them with
         `ClassCounts.from_chunks`-sized pieces instead.
 
         Parameters
@@ -88,7 +91,7 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes that will ever come; required on the first call.
+            All classes that will ever come; classifiers require it on the first call.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -98,7 +101,7 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         previous = getattr(self, "counts_", None)
         if previous is None and hasattr(self, "support_indices_"):
             raise ValueError(LEAN_MESSAGE.format(name=type(self).__name__))
-        if previous is None and classes is None:
+        if previous is None and classes is None and self._classes_required:
             raise ValueError(
                 f"{type(self).__name__}.partial_fit needs classes, the list of all "
                 "classes, on the first call. Got None."
@@ -110,9 +113,10 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
                     f"classes={given.tolist()} is not the list of classes given on the "
                     f"first call to partial_fit: {previous.classes.tolist()}."
                 )
-        known = np.unique(column_or_1d(classes)) if previous is None else (
-            previous.classes
-        )
+        if previous is not None:
+            known = previous.classes
+        else:
+            known = None if classes is None else np.unique(column_or_1d(classes))
         counts = self._count(X, y, known, sample_weight, first=previous is None)
         if previous is not None:
             counts = previous + counts
@@ -123,6 +127,14 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
     def _count(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
     ) -> ClassCounts:
+        return self._counted(
+            *self._validated(X, y, classes, sample_weight, first=first)
+        )
+
+    def _validated(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+        """The matrix, the class code of each row, the classes, and the row weights."""
         X, y = validate_data(
             self,
             X,
@@ -148,15 +160,24 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
             weights = check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-        return count_matrix(
-            X,
-            codes.ravel(),
-            classes,
-            weights,
-            kind=self._count_kind(),
-            names=getattr(self, "feature_names_in_", None),
+        return X, codes.ravel(), classes, weights
+
+    def _counted(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> ClassCounts:
+        return count_matrix(X, codes, classes, weights, **self._counting())
+
+    def _counting(self) -> dict[str, Any]:
+        """Everything `count_matrix` needs to know beside the rows."""
+        return {
+            "kind": self._count_kind(),
+            "names": getattr(self, "feature_names_in_", None),
             **self._count_options(),
-        )
+        }
 
     def _codes_among(self, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         if type_of_target(y).startswith("continuous"):
@@ -165,9 +186,10 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         codes[codes == classes.shape[0]] = 0
         unknown = classes[codes] != y
         if unknown.any():
+            label = y[unknown][0].item()
             raise ValueError(
-                f"The label {y[unknown][0].item()!r} in y is not among the classes given "
-                f"on the first call to partial_fit: {classes.tolist()}."
+                f"The label {label!r} in y is not among the classes of the first call "
+                f"to partial_fit: {classes.tolist()}."
             )
         return codes
 

@@ -100,9 +100,7 @@ def test_presence_counts_values_above_the_threshold(dtype, layout):
                 X, codes, weights, out, kernels.PRESENCE, threshold
             )
             assert found is None
-            expected = twin_sums(
-                dense.astype(float) > threshold, codes, weights, K
-            )
+            expected = twin_sums(dense.astype(float) > threshold, codes, weights, K)
             np.testing.assert_array_equal(out, expected)
 
 
@@ -153,7 +151,9 @@ def test_unsorted_and_duplicate_entries_add_up(layout):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint16, np.int64, np.float32, np.float64]
+)
 def test_centred_sums_agree_with_numpy(dtype, weighted, layout):
     dense, codes, some = example(dtype, seed=4)
     if np.dtype(dtype).kind != "u":
@@ -309,9 +309,11 @@ def test_malformed_matrices_never_write_outside(changes):
         kernels.class_sums(X, codes, None, np.zeros((2, 3)))
     with pytest.raises(ValueError, match="malformed"):
         kernels.sparse_class_sums(X, codes, None, 2)
-    X = sparse.csc_array((X.data, X.indices, X.indptr), shape=(3, 3), copy=False) if (
-        "indices" in changes
-    ) else X
+    X = (
+        sparse.csc_array((X.data, X.indices, X.indptr), shape=(3, 3), copy=False)
+        if ("indices" in changes)
+        else X
+    )
     with pytest.raises(ValueError, match="malformed"):
         kernels.class_sums(X, codes, None, np.zeros((2, 3)))
 

@@ -279,12 +279,16 @@ def refuse_value(
         found, hint = "Infinity (inf)", "replace or drop infinite values first"
     elif check == kernels.NON_NEGATIVE:
         found = f"Negative value {value!r}"
-        hint = "use kind='binary' with a threshold, or bin the column first"
+        hint = (
+            "Negative values in data cannot be counted; use a Bernoulli model "
+            "(kind='binary') with a threshold, or bin the column first"
+        )
     elif check == kernels.ZERO_ONE:
         found = f"Value {value!r}"
         hint = "give a threshold; every value above it counts as 1"
     elif value < 0:
-        found, hint = f"Negative value {value!r}", "encode the categories as 0, 1, 2"
+        found = f"Negative value {value!r}"
+        hint = "Negative values in data are no categories; encode them as 0, 1, 2"
     else:
         found, hint = f"Value {value!r}", "encode the categories as 0, 1, 2"
     raise ValueError(f"{found} found in {where}; {needs}. Hint: {hint}.")
@@ -328,10 +332,9 @@ def _moments(
             kernels.centred_sums(X, codes, weights, mean, deviation, squares, None)
         mean += deviation / rows
         squares -= deviation * deviation / rows
-        flush_rounding(squares, counted, mean)
     for table in (mean, squares):
         _refuse_overflow(table)
-    return mean, squares
+    return mean, flush_rounding(squares, counted, mean)
 
 
 # --------------------------------------------------------------------------- categories

@@ -61,7 +61,8 @@ def union_classes(a: Array, b: Array) -> Array:
     if _label_family(a) != _label_family(b):
         raise ValueError(
             "Class counts can only be combined when their classes are of one kind. "
-            f"Got {_label_family(a)} ({a[0]!r}) and {_label_family(b)} ({b[0]!r})."
+            f"Got {_label_family(a)} ({a.tolist()[0]!r}) and "
+            f"{_label_family(b)} ({b.tolist()[0]!r})."
         )
     if object in (a.dtype, b.dtype):
         merged = sorted(set(a.tolist()) | set(b.tolist()))
@@ -158,7 +159,7 @@ def _within(a: Parts, b: Parts) -> Alignment:
     _check_combinable(a, b)
     rows = class_rows(b.classes, a.classes)
     if (rows < 0).any():
-        label = b.classes[int(np.argmax(rows < 0))]
+        label = b.classes.tolist()[int(np.argmax(rows < 0))]
         raise ValueError(
             "Counts can only be subtracted from counts that include their classes. "
             f"Got the class {label!r} on the right only."
@@ -422,7 +423,7 @@ def _cell(coo: Any, at: Any) -> tuple[int, int]:
 def _refuse_difference(
     field: str, a: Any, b: Any, owner: Parts, row: int, column: int
 ) -> None:
-    where = f"class {owner.classes[row]!r}"
+    where = f"class {owner.classes.tolist()[row]!r}"
     if field != "class_count":
         feature = column
         if owner.n_categories is not None and field == "feature_count":

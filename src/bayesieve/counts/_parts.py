@@ -81,8 +81,10 @@ def flush_rounding(squares: Array, class_count: Array, mean: Array) -> Array:
     """
     eps = np.finfo(np.float64).eps
     np.maximum(squares, 0.0, out=squares)
-    # One temporary of K * m * 8 bytes.
-    squares[squares <= 4.0 * class_count[:, None] * np.square(eps * mean)] = 0.0
+    with np.errstate(over="ignore"):  # an infinite level: means above 1e170
+        level = np.square(eps * mean)  # K * m * 8 bytes
+        level *= 4.0 * class_count[:, None]
+    squares[squares <= level] = 0.0
     return squares
 
 

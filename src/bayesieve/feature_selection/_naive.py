@@ -35,14 +35,15 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
     ----------
     k : int, float, "all", "elbow" or "bic", default=10
         Number of features, a share of them in (0, 1), all of them, or chosen from the
-        path over k. The multinomial model needs at least 2. Above the number of features
-        that say anything, all of those are kept, with a warning.
-    model : {"multinomial", "bernoulli", "gaussian", "categorical"}, default="multinomial"
+        path over k. The multinomial model needs at least 2. Above the number of
+        features that say anything, all of those are kept, with a warning.
+    model : {"multinomial", "bernoulli", "gaussian", "categorical"}
         Counts, presence, real values, or category codes 0, 1, 2, ....
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing; not used by the Gaussian model.
     binarize : float or None, default=None
-        Bernoulli model: values above it count as present. None: the data must be 0 and 1.
+        Bernoulli model: values above it count as present. None: the data must be 0 and
+        1.
     exact : bool, default=True
         Close the gap of the relaxation by branch and bound (multinomial).
     time_limit : float or None, default=10.0
@@ -94,6 +95,8 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
     True
     """
 
+    # As for any selector; without the list, the first chunk must show every class.
+    _classes_required = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CountingEstimator._parameter_constraints,
         "model": [StrOptions(set(_KINDS))],
@@ -164,4 +167,5 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self.model in ("multinomial", "categorical")
+        tags.input_tags.categorical = self.model == "categorical"
         return tags

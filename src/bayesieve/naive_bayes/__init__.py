@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_categorical import SparseCategoricalNB
+from bayesieve.naive_bayes._sparse_cv import (
+    SparseBernoulliNBCV,
+    SparseMultinomialNBCV,
+)
 from bayesieve.naive_bayes._sparse_gaussian import SparseGaussianNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
 
 __all__ = [
     "SparseBernoulliNB",
+    "SparseBernoulliNBCV",
     "SparseCategoricalNB",
     "SparseGaussianNB",
     "SparseMultinomialNB",
+    "SparseMultinomialNBCV",
 ]

@@ -1,4 +1,4 @@
-"""What the sparse classifiers share: counting, choosing, predicting from few columns."""
+"""What the sparse classifiers share: counting, choosing, predicting."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from bayesieve.utils._columns import take_columns
 
 __all__ = ["SparseNaiveBayes"]
 
+
 class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
     """Base of the sparse classifiers; holds no mathematics.
 
-    A subclass names its model, says how rows are counted (`_count_options`), and turns a
-    solved selection into prediction parameters (`_set_parameters`) and scores
+    A subclass names its model, says how rows are counted (`_count_options`), and turns
+    a solved selection into prediction parameters (`_set_parameters`) and scores
     (`_support_log_likelihood`).
     """
 
@@ -43,7 +44,7 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
     def _solve(self, counts: ClassCounts) -> None:
         selection = select_features(
             counts,
-            self.k,
+            self._wanted_size(),
             model=self._model,
             owner=type(self).__name__,
             exact=self.exact,
@@ -59,6 +60,9 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
         self.certificate_ = solution.certificate
         self.support_gains_ = solution.gains
         self._set_parameters(counts, selection)
+
+    def _wanted_size(self) -> Any:
+        return self.k
 
     def _solver_options(self) -> dict[str, Any]:
         return {}

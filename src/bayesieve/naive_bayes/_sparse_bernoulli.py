@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import binarize
 
 from bayesieve._compat import Interval
 from bayesieve.counts import ClassCounts
@@ -69,7 +68,8 @@ class SparseBernoulliNB(SparseNaiveBayes):
 
     Notes
     -----
-    One pass over X and one over the table of counts; supports for different k are nested.
+    One pass over X and one over the table of counts; supports for different k are
+    nested.
 
     Examples
     --------
@@ -123,17 +123,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
             self._absent_log_prob = np.log1p(-selection.solution.estimates)
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
-        if self.binarize is not None:
-            present = binarize(part, threshold=self.binarize)
-        else:
-            values = part.data if sparse.issparse(part) else part
-            if not np.isin(values, (0, 1)).all():
-                raise ValueError(
-                    "SparseBernoulliNB with binarize=None needs values 0 and 1. Got "
-                    f"{values[~np.isin(values, (0, 1))].ravel()[0]!r}. "
-                    "Hint: set binarize to a threshold."
-                )
-            present = part
+        present = self._presence(part)
         never = np.isneginf(self.feature_log_prob_)  # both only with alpha = 0
         always = np.isneginf(self._absent_log_prob)
         absent_log = np.where(always, 0.0, self._absent_log_prob)
@@ -144,6 +134,28 @@ class SparseBernoulliNB(SparseNaiveBayes):
             met = np.asarray(present @ always.T.astype(np.float64))
             scores[(unexpected > 0) | (met < always.sum(axis=1))] = -np.inf
         return scores
+
+    def _presence(self, part: Any) -> Any:
+        """The selected columns as 0 and 1."""
+        values = part.data if sparse.issparse(part) else part
+        if self.binarize is None:
+            known = (values == 0) | (values == 1)
+            if not known.all():
+                raise ValueError(
+                    "SparseBernoulliNB with binarize=None needs values 0 and 1. "
+                    f"Got {values[~known][0].item()!r}. "
+                    "Hint: set binarize to a threshold."
+                )
+            return part
+        present = (values > self.binarize).astype(np.float64)
+        if not sparse.issparse(part):
+            return present
+        if self.binarize < 0:
+            raise ValueError(
+                "The 'binarize' parameter of SparseBernoulliNB must be >= 0 for sparse "
+                f"input, because every absent entry would count. Got {self.binarize!r}."
+            )
+        return type(part)((present, part.indices, part.indptr), shape=part.shape)
 
     @property
     def coef_(self) -> np.ndarray:

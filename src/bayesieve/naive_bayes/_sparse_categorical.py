@@ -29,7 +29,8 @@ class SparseCategoricalNB(SparseNaiveBayes):
         Number of features, a share of them in (0, 1), all of them (plain naive Bayes),
         or chosen automatically. Features with one category only are not selected.
     alpha : float, default=1.0
-        Smoothing; estimates are ``(f + alpha) / (n_c + V_i alpha)`` with V_i categories.
+        Smoothing; estimates are ``(f + alpha) / (n_c + V_i alpha)`` with V_i
+        categories.
     min_categories : int or array-like of shape (n_features,), optional
         Least number of categories of each feature.
     fit_prior : bool, default=True
@@ -49,7 +50,7 @@ class SparseCategoricalNB(SparseNaiveBayes):
     support_indices_ : ndarray of int64 of shape (k_,)
     k_ : int
     certificate_ : Certificate
-    feature_log_prob_ : list of k_ arrays of shape (n_classes, n_categories of the feature)
+    feature_log_prob_ : list of k_ arrays of shape (n_classes, n_categories)
     n_categories_ : ndarray of int64 of shape (k_,)
         Number of categories of each selected feature.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -143,3 +144,8 @@ class SparseCategoricalNB(SparseNaiveBayes):
                 f"{bad.item()!r} in column {self.support_indices_[position]}."
             )
         return codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags

@@ -28,8 +28,8 @@ class SparseGaussianNB(SparseNaiveBayes):
     variance : {"class", "pooled"}, default="class"
         Whether variances differ over classes, or means only.
     var_smoothing : float, default=1e-9
-        Share of the largest column variance added to every variance at prediction, as in
-        scikit-learn. Selection does not depend on it, nor on other columns' units.
+        Share of the largest column variance added to every variance at prediction, as
+        in scikit-learn. Selection does not depend on it, nor on other columns' units.
     fit_prior : bool, default=True
         Learn class probabilities; otherwise they are uniform.
     class_prior : array-like of shape (n_classes,), optional

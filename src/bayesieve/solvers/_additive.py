@@ -82,8 +82,8 @@ class AdditiveProblem:
         A column changes BIC by ``-2 gain + extra_parameters log n``, so the minimiser
         over all supports keeps exactly those where this is negative.
         """
-        penalty = 0.5 * math.log(max(self.n_rows, 1.0)) * np.asarray(
-            self.extra_parameters
+        penalty = (
+            0.5 * math.log(max(self.n_rows, 1.0)) * np.asarray(self.extra_parameters)
         )
         surplus = np.where(self.eligible, self.gains - penalty, -np.inf)
         columns = np.flatnonzero(surplus > 0)

@@ -17,7 +17,7 @@ __all__ = ["bernoulli_problem", "solve_bernoulli"]
 
 
 def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solution:
-    """Find the k features that maximise the Bernoulli naive Bayes likelihood. **Exact**.
+    """Find the k features of largest Bernoulli naive Bayes likelihood. **Exact**.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solu
 
     Notes
     -----
-    The gain of a feature is n times its mutual information with the class; the k largest
-    are the optimum, so supports are nested. A feature that is present in no row or in
-    every row is never selected.
+    The gain of a feature is n times its mutual information with the class; the k
+    largest are the optimum, so supports are nested. A feature that is present in no row
+    or in every row is never selected.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def bernoulli_problem(
     else:
         if alphas.shape[0] != 1:
             raise ValueError(
-                f"The 'alpha' parameter of {solver} must be one number for a table with "
-                f"this many classes ({n_classes}). Got an array."
+                f"The 'alpha' parameter of {solver} must be one number for a table "
+                f"with this many classes ({n_classes}). Got an array."
             )
         totals = np.asarray(table.sum(axis=0)).ravel()
         gains, null_value = _core.bernoulli_gains_csc(

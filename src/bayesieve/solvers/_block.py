@@ -2,8 +2,8 @@
 
 Everything the relaxation and the search need of a column i is
 ``v_i = sum_c f_ci log(f_ci / G_i)`` and the counts ``f_ci`` themselves:
-``h_i(p) = v_i - sum_c f_ci log p_c``. Both add up over a set of columns, so columns that
-are fixed into every support of a subproblem enter as two sums.
+``h_i(p) = v_i - sum_c f_ci log p_c``. Both add up over a set of columns, so columns
+that are fixed into every support of a subproblem enter as two sums.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Block:
     """Candidate columns, smoothed, and the sums of the columns already chosen.
 
     ``counts`` is (K, M) dense and smoothed, or a CSC array without smoothing whose
-    ``alpha`` (M,) is added in closed form: a class without count contributes alpha only.
+    ``alpha`` (M,) is added in closed form: a class without count contributes alpha
+    only.
     """
 
     columns: NDArray[np.int64]
@@ -52,12 +53,13 @@ class Block:
         raw = np.bincount(column_of, weights=counts.data, minlength=columns.shape[0])
         totals = raw + n_classes * alpha
         cells = counts.data + alpha[column_of]
-        value = np.bincount(
+        present_part = np.bincount(
             column_of,
             weights=xlogy(cells, cells / totals[column_of]),
             minlength=columns.shape[0],
         )
-        value += (n_classes - present) * xlogy(alpha, alpha / totals)
+        absent_part = (n_classes - present) * xlogy(alpha, alpha / totals)
+        value: Floats = present_part + absent_part
         return cls(columns, counts, alpha, value, chosen_sums=np.zeros(n_classes))
 
     @property
@@ -73,7 +75,7 @@ class Block:
         if self.alpha is None:
             # Elementwise, not as a matrix product: equal columns must get equal gains,
             # and BLAS may round them differently by position.
-            h = self.value - self.counts[0] * log_p[0]
+            h: Floats = self.value - self.counts[0] * log_p[0]
             for c in range(1, self.n_classes):
                 h -= self.counts[c] * log_p[c]
         else:

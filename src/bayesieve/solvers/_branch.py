@@ -1,13 +1,13 @@
 """The exact optimum by branch and bound on the relaxation.
 
-At a point p with upper bound U, k-th largest gain lambda_k and next one lambda_(k+1), and
-a support of value L in hand, a feature with ``h_i - lambda_(k+1) > U - L`` is in every
-better support and one with ``lambda_k - h_i > U - L`` in none. What stays free is a
-handful; the search branches on the one nearest the threshold, best bound first.
+At a point p with upper bound U, k-th largest gain lambda_k and next one lambda_(k+1),
+and a support of value L in hand, a feature with ``h_i - lambda_(k+1) > U - L`` is in
+every better support and one with ``lambda_k - h_i > U - L`` in none. What stays free is
+a handful; the search branches on the one nearest the threshold, best bound first.
 
 Small counts make many equal columns. Among equal columns the lowest indices are taken
-first, so a branch that takes one takes those before it, and a branch that leaves one out
-leaves out those behind it: the search counts how many, never which.
+first, so a branch that takes one takes those before it, and a branch that leaves one
+out leaves out those behind it: the search counts how many, never which.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ class Limits:
     nodes: float = math.inf
 
     @classmethod
-    def starting_now(
-        cls, time_limit: float | None, node_limit: int | None
-    ) -> Limits:
+    def starting_now(cls, time_limit: float | None, node_limit: int | None) -> Limits:
         """Limits counted from this moment; None means no limit."""
         return cls(
             math.inf if time_limit is None else time.monotonic() + time_limit,
@@ -97,7 +95,7 @@ class _Incumbent:
 def branch_and_bound(
     block: Block, k: int, root: Relaxation, limits: Limits
 ) -> SearchResult:
-    """Close the gap of a solved root relaxation, or stop at a limit with the true gap."""
+    """Close the gap of a solved root relaxation, or stop with the true gap."""
     assert root.best is not None
     best = _Incumbent(np.empty(0, dtype=np.int64), -math.inf)
     best.offer(block, root)
@@ -232,22 +230,20 @@ def improve_by_swaps(
     if not out.shape[0] or not into.shape[0]:
         return
     pool = np.concatenate([into, out])
-    member = np.concatenate([np.ones(into.shape[0], bool), np.zeros(out.shape[0], bool)])
+    member = np.concatenate(
+        [np.ones(into.shape[0], bool), np.zeros(out.shape[0], bool)]
+    )
     part = block.counts[:, pool]
     counts = part if block.alpha is None else part.toarray() + block.alpha[pool]
     value, sums = block.atom(best)
     for _ in range(rounds):
         leaving, joining = np.flatnonzero(member), np.flatnonzero(~member)
         new_sums = (
-            sums[:, None, None]
-            - counts[:, leaving, None]
-            + counts[:, None, joining]
+            sums[:, None, None] - counts[:, leaving, None] + counts[:, None, joining]
         )
         np.maximum(new_sums, 0.0, out=new_sums)
         new_value = (
-            value
-            - block.value[pool[leaving], None]
-            + block.value[None, pool[joining]]
+            value - block.value[pool[leaving], None] + block.value[None, pool[joining]]
         )
         totals = new_sums.sum(axis=0)
         new_gain = new_value - xlogy(new_sums, new_sums / totals).sum(axis=0)

@@ -20,7 +20,8 @@ def categorical_problem(counts: Any, alpha: float, *, solver: str) -> AdditivePr
     """Gains of all columns, ready for any k: n times the mutual information.
 
     With V_i values, ``F = f + alpha`` and ``N_ci = n_c + V_i alpha`` the gain is
-    ``sum_c,v F log(F N_i / (N_ci G_iv))``. A column with a single value is not eligible.
+    ``sum_c,v F log(F N_i / (N_ci G_iv))``. A column with a single value is not
+    eligible.
     """
     if not isinstance(counts, ClassCounts) or counts.kind != "category":
         kind = counts.kind if isinstance(counts, ClassCounts) else type(counts).__name__
@@ -28,12 +29,13 @@ def categorical_problem(counts: Any, alpha: float, *, solver: str) -> AdditivePr
     smoothing = float(check_alpha(alpha, 1, solver=solver)[0])
     rows = counts.class_count
     n = float(rows.sum())
-    sizes, offsets = counts.n_categories, counts.category_offsets
-    starts = offsets[:-1]
+    assert counts.n_categories is not None
+    sizes: NDArray[np.int64] = counts.n_categories
+    starts = np.cumsum(sizes) - sizes
     table = counts.feature_count
     if not isinstance(table, np.ndarray):
-        # K x (values of all columns) bytes x 8; many classes and many values at once are
-        # the one case in which the categorical model needs the whole table.
+        # K x (values of all columns) bytes x 8; many classes and many values at once
+        # are the one case in which the categorical model needs the whole table.
         table = table.toarray()
     raw_totals = table.sum(axis=0)
     totals = raw_totals + rows.shape[0] * smoothing

@@ -126,7 +126,8 @@ class Solution:
     support: NDArray[np.int64]
     gains: Floats
     certificate: Certificate
-    #: Smoothed estimates on the support, from which ``log_theta`` is made when asked for.
+    #: Smoothed estimates on the support, from which ``log_theta`` is made when asked
+    #: for.
     estimates: Floats = field(repr=False)
 
     @cached_property

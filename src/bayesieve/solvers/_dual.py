@@ -1,8 +1,8 @@
 """The convex relaxation: psi(k) = C + min over class shares p of s_k(h(p)).
 
-``s_k`` is the sum of the k largest gains. Each evaluation at some p gives an upper bound
-on every support (the sum itself) and a support (the k largest), whose own value bounds
-the optimum from below. Each support T is also an *atom*, the curve
+``s_k`` is the sum of the k largest gains. Each evaluation at some p gives an upper
+bound on every support (the sum itself) and a support (the k largest), whose own value
+bounds the optimum from below. Each support T is also an *atom*, the curve
 ``p -> sum_T v_i - sum_c B_c log p_c`` that stays below ``s_k(h(p))`` everywhere, so the
 minimum over p of the largest atom bounds psi from below. The iteration stops when that
 bound meets the best value seen: at a kink of s_k, where no support is tight, it ends as
@@ -88,7 +88,7 @@ def relax(
 
 def _interior(shares: Floats, living: NDArray[np.bool_]) -> Floats:
     """Move class shares off the boundary, where gains are infinite."""
-    uniform = living / living.sum()
+    uniform: Floats = living / living.sum()
     total = shares.sum()
     if not total > 0:
         return uniform
@@ -194,7 +194,9 @@ def _relax_two(
             return result
 
 
-def _crossing(left: _Atom, right: _Atom, low: float, high: float) -> tuple[float, float]:
+def _crossing(
+    left: _Atom, right: _Atom, low: float, high: float
+) -> tuple[float, float]:
     """Minimise the larger of two atoms inside the bracket: where, and its value.
 
     The left atom lies above at ``low`` and the right one at ``high``, so they cross.
@@ -219,7 +221,8 @@ def _crossing(left: _Atom, right: _Atom, low: float, high: float) -> tuple[float
         )
 
     # Left of the crossing the left atom is the larger, right of it the right one; each
-    # is convex, so its least value on its side is at its own minimum or at the crossing.
+    # is convex, so its least value on its side is at its own minimum or at the
+    # crossing.
     x_left = min(float(left.own_shares[0]), b)
     x_right = max(float(right.own_shares[0]), a)
     on_left, on_right = at(left, x_left), at(right, x_right)

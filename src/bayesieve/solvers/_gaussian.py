@@ -12,20 +12,29 @@ from bayesieve.counts import ClassCounts
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._logs import Floats
 
-__all__ = ["gaussian_problem", "pooled_moments"]
+__all__ = ["class_moments", "gaussian_problem", "pooled_moments"]
 
 #: Variances are compared after adding this share of the column's own variance, so a
-#: class without spread gives a large but finite gain that no other column's unit affects.
+#: class without spread gives a large but finite gain that no other column's unit
+#: affects.
 _RELATIVE_FLOOR = 1e-9
+
+
+def class_moments(counts: ClassCounts) -> tuple[Floats, Floats]:
+    """Mean and centred squares of each class, which only this kind of counts has."""
+    if counts.mean is None or counts.centred_squares is None:
+        raise ValueError(f"Moments are needed. Got counts of kind {counts.kind!r}.")
+    return counts.mean, counts.centred_squares
 
 
 def pooled_moments(counts: ClassCounts) -> tuple[Floats, Floats, Floats]:
     """Mean of each column, its variance, and its variance within classes."""
+    class_mean, squares = class_moments(counts)
     rows = counts.class_count[:, None]
     n = float(rows.sum())
-    mean: Floats = (rows * counts.mean).sum(axis=0) / n
-    within: Floats = counts.centred_squares.sum(axis=0) / n
-    between: Floats = (rows * (counts.mean - mean) ** 2).sum(axis=0) / n
+    mean: Floats = (rows * class_mean).sum(axis=0) / n
+    within: Floats = squares.sum(axis=0) / n
+    between: Floats = (rows * (class_mean - mean) ** 2).sum(axis=0) / n
     return mean, within + between, within
 
 
@@ -45,7 +54,7 @@ def gaussian_problem(counts: Any, *, variance: str, solver: str) -> AdditiveProb
     eligible = total > 0
     safe = np.where(eligible, total, 1.0)
     if variance == "class":
-        per_class = counts.centred_squares / np.where(rows > 0, rows, 1.0)[:, None]
+        per_class = class_moments(counts)[1] / np.where(rows > 0, rows, 1.0)[:, None]
         logs = np.log(per_class + _RELATIVE_FLOOR * safe)
         gains = 0.5 * n * np.log(safe) - 0.5 * (rows[:, None] * logs).sum(axis=0)
     else:

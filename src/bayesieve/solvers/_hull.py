@@ -3,11 +3,13 @@
 Atoms are pairs (V_t, B_t), a number and a vector over classes. Over weights w on the
 simplex, maximise the concave, positively homogeneous
 
-    g(w) = sum_t w_t V_t + b log b - sum_c b_c log b_c,   b_c = sum_t w_t B_tc,  b = sum_c b_c
+    g(w) = sum_t w_t V_t + b log b - sum_c b_c log b_c
 
-by Newton's method on the weights that are not zero, with a Frank-Wolfe step where Newton
-does not help. Since g is homogeneous, ``g(w) = w . grad g(w)``, and ``max(grad) - g(w)``
-bounds what is missing.
+with ``b_c = sum_t w_t B_tc`` and ``b = sum_c b_c``
+
+by Newton's method on the weights that are not zero, with a Frank-Wolfe step where
+Newton does not help. Since g is homogeneous, ``g(w) = w . grad g(w)``, and ``max(grad)
+- g(w)`` bounds what is missing.
 """
 
 from __future__ import annotations
@@ -53,9 +55,7 @@ def maximise_on_hull(
     return w, value, mixture / mixture.sum()
 
 
-def _evaluate(
-    values: Floats, sums: Floats, w: Floats
-) -> tuple[float, Floats, Floats]:
+def _evaluate(values: Floats, sums: Floats, w: Floats) -> tuple[float, Floats, Floats]:
     mixture = w @ sums
     gradient = values - sums @ log_or_zero(mixture / mixture.sum())
     return float(w @ gradient), gradient, mixture

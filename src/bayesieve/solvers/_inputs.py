@@ -71,7 +71,9 @@ def row_counts(counts: Any, *, solver: str) -> Floats:
 def check_size(k: Any, *, solver: str) -> int:
     """A whole number of features, at least one."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-        raise ValueError(f"The 'k' parameter of {solver} must be an int >= 1. Got {k!r}.")
+        raise ValueError(
+            f"The 'k' parameter of {solver} must be an int >= 1. Got {k!r}."
+        )
     return int(k)
 
 
@@ -81,7 +83,8 @@ def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
     if values.ndim != 1 or values.shape[0] not in (1, n_features):
         raise ValueError(
             f"The 'alpha' parameter of {solver} must be a number >= 0 or an array with "
-            f"one value for each of the {n_features} features. Got shape {values.shape}."
+            f"one value for each of the {n_features} features. "
+            f"Got shape {values.shape}."
         )
     if not np.isfinite(values).all() or values.min() < 0:
         bad = values[~(np.isfinite(values) & (values >= 0))][0]

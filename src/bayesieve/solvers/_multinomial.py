@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 DEGENERATE_MESSAGE = (
-    "k=1 has gain 0 under the multinomial model, because two distributions cannot differ "
-    "in exactly one feature; use k >= 2 or the Bernoulli model."
+    "k=1 has gain 0 under the multinomial model, because two distributions cannot "
+    "differ in exactly one feature; use k >= 2 or the Bernoulli model."
 )
 
 
@@ -126,9 +126,10 @@ def solve_multinomial_problem(
     solution = _certified(problem, k, outcome, with_bounds=with_bounds)
     if outcome.stopped:
         warnings.warn(
-            f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; the "
-            f"support is at most {100 * solution.certificate.relative_gap:.3g} % short "
-            "of the optimum. Hint: raise time_limit or node_limit to close the gap.",
+            f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; "
+            "the support is at most "
+            f"{100 * solution.certificate.relative_gap:.3g} % short of the optimum. "
+            "Hint: raise time_limit or node_limit to close the gap.",
             GapWarning,
             stacklevel=3,
         )
@@ -144,9 +145,11 @@ def solve_all_multinomial(problem: MultinomialProblem) -> Solution:
     # Columns without counts have gain under smoothing too; it belongs to the objective.
     empty = np.setdiff1d(columns, problem.nonempty(), assume_unique=True)
     if empty.shape[0]:
-        gains[empty] = problem.block(empty).gains(log_or_zero(shares)) if (
-            problem.alpha.max() > 0
-        ) else 0.0
+        gains[empty] = (
+            problem.block(empty).gains(log_or_zero(shares))
+            if (problem.alpha.max() > 0)
+            else 0.0
+        )
     total = float(gains.sum())
     certificate = Certificate.from_gains(
         null=problem.null_value,

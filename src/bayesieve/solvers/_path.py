@@ -73,7 +73,7 @@ class SparsityPath:
         return int(self.k[int(np.nanargmin(self.bic_values))])
 
     def support(self, k: int) -> NDArray[np.int64]:
-        """Sorted column indices of the support of size k; solved now if off the grid."""
+        """Sorted columns of the support of size k; solved now if off the grid."""
         return self._support(int(k))
 
     def plot(self, ax: Any = None) -> Any:
@@ -167,7 +167,9 @@ def sparsity_path(
     return additive_path(additive, ks)
 
 
-def _sizes(ks: Iterable[int] | None, available: int, smallest: int) -> NDArray[np.int64]:
+def _sizes(
+    ks: Iterable[int] | None, available: int, smallest: int
+) -> NDArray[np.int64]:
     if ks is None:
         return default_sizes(available, smallest=2)
     sizes = np.unique(np.asarray(list(ks)))
@@ -181,7 +183,8 @@ def _sizes(ks: Iterable[int] | None, available: int, smallest: int) -> NDArray[n
             f"The 'ks' parameter of sparsity_path must hold ints >= {smallest}. "
             f"Got {ks!r}."
         )
-    return np.minimum(sizes, available).astype(np.int64)
+    clipped: NDArray[np.int64] = np.minimum(sizes, available).astype(np.int64)
+    return clipped
 
 
 def multinomial_path(

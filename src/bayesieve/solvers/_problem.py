@@ -1,4 +1,4 @@
-"""A count table made ready for solving: pruned by totals, verified against every column.
+"""A count table made ready for solving: pruned, then verified in full.
 
 The table may have millions of columns while a support lives on a few thousand. Solving
 therefore alternates between a small block of candidates and one compiled pass over the
@@ -125,8 +125,7 @@ class MultinomialProblem:
 
     def nonempty(self) -> NDArray[np.int64]:
         """Columns with any count."""
-        columns: NDArray[np.int64] = self._columns.with_total(0.0)
-        return columns
+        return _as_int64(self._columns.with_total(0.0))
 
     def gains(self, shares: Floats) -> Floats:
         """``h_i(p)`` of every column; 0 without counts."""
@@ -149,7 +148,9 @@ class MultinomialProblem:
     def block(self, columns: NDArray[np.int64]) -> Block:
         """Some columns as candidates."""
         if self._is_sparse:
-            return Block.sparse(columns, self.counts[:, columns], self._alpha_of(columns))
+            return Block.sparse(
+                columns, self.counts[:, columns], self._alpha_of(columns)
+            )
         return Block.dense(columns, self.smoothed(columns))
 
     def _reaching(self, shares: Floats, level: float) -> NDArray[np.int64]:
@@ -157,22 +158,22 @@ class MultinomialProblem:
         log_p = log_or_zero(shares)
         steepest = float((-log_p).max())
         min_total = level / steepest * (1 - _ROUNDING) if steepest > 0 else 0.0
-        columns: NDArray[np.int64] = self._columns.with_gain(log_p, level, min_total)
-        return columns
+        return _as_int64(self._columns.with_gain(log_p, level, min_total))
 
     def _largest(self, wanted: int) -> NDArray[np.int64]:
         """About that many columns of largest total, never fewer if there are enough."""
         above = self._scan.columns_above
         position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
-        columns: NDArray[np.int64] = self._columns.with_total(
-            float(self._scan.total_levels[position])
+        return _as_int64(
+            self._columns.with_total(float(self._scan.total_levels[position]))
         )
-        return columns
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
         if self._last is None or self._last[0].shape[0] < k:
             shares = self.class_totals / self.class_totals.sum()
-            return self.block(self._largest(max(k, min(4 * k, k + 8192, 10**6)))), shares
+            return self.block(
+                self._largest(max(k, min(4 * k, k + 8192, 10**6)))
+            ), shares
         columns, shares = self._last
         block = self.block(columns)
         if len(block) > 3 * k + 512:
@@ -220,7 +221,11 @@ class MultinomialProblem:
             found = branch_and_bound(block, k, root, limits)
         else:
             found = SearchResult(
-                np.sort(block.columns[_best(root)]), root.best_gain, root.upper, 1, False
+                np.sort(block.columns[_best(root)]),
+                root.best_gain,
+                root.upper,
+                1,
+                False,
             )
         return Outcome(
             found.columns,
@@ -243,11 +248,19 @@ class MultinomialProblem:
     def _take_all_nonempty(self) -> Outcome:
         columns = self.nonempty()
         result = relax(
-            self.block(columns), columns.shape[0], np.full(self.n_classes, 1 / self.n_classes)
+            self.block(columns),
+            columns.shape[0],
+            np.full(self.n_classes, 1 / self.n_classes),
         )
         assert result.shares is not None
         gain = result.best_gain
         return Outcome(columns, gain, gain, gain, result.shares, 1, False)
+
+
+def _as_int64(columns: Any) -> NDArray[np.int64]:
+    """NumPy has two names for the same 64-bit integer; use the usual one."""
+    usual: NDArray[np.int64] = columns.view(np.int64)
+    return usual
 
 
 def _best(result: Relaxation) -> NDArray[np.int64]:

@@ -1,10 +1,11 @@
 """The papers' own way from the relaxation to a support: a linear program.
 
 Proposition 3.10 of Askari et al.: at the optimal class shares, the second dual has a
-solution x in [0, 1]^m that a linear program with a random objective finds at a vertex, so
-that at most four entries (K + 2 for K classes) are fractional. Proposition 3.8 rounds
-those up, which gives a support of at most k + 4 features whose value lies between phi(k)
-and phi(k + 4). `solve_multinomial` does better; this stands beside it for comparison.
+solution x in [0, 1]^m that a linear program with a random objective finds at a vertex,
+so that at most four entries (K + 2 for K classes) are fractional. Proposition 3.8
+rounds those up, which gives a support of at most k + 4 features whose value lies
+between phi(k) and phi(k + 4). `solve_multinomial` does better; this stands beside it
+for comparison.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def reconstruct_published(
     alpha: float | Floats = 1.0,
     random_state: int = 0,
 ) -> Reconstruction:
-    """Round a vertex of the papers' linear program to a support of size at most k + K + 2.
+    """Round a vertex of the papers' linear program to at most k + K + 2 features.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def reconstruct_published(
     log_p = log_or_zero(shares)
     h = block.gains(log_p)
     # Second dual, multiplied out at the optimal p: choose x with 1'x <= k and
-    # sum_i x_i f_ci proportional to p_c (stationarity), of value sum_i x_i h_i = psi(k).
+    # sum_i x_i f_ci proportional to p_c (stationarity), with sum_i x_i h_i = psi(k).
     # In the papers' variables theta this is (34) with mu = S p: the two normalisation
     # rows read sum_i x_i (f_ci / p_c - G_i) <= 0.
     f = block.counts if block.alpha is None else block.counts.toarray() + block.alpha

@@ -51,7 +51,7 @@ def check_wanted_size(k: Any, *, owner: str, smallest: int) -> None:
     elif isinstance(k, bool) or not isinstance(k, numbers.Real):
         valid = False
     elif isinstance(k, numbers.Integral):
-        valid = k >= 1
+        valid = int(k) >= 1
     else:
         valid = 0.0 < float(k) < 1.0
     if not valid:
@@ -59,8 +59,10 @@ def check_wanted_size(k: Any, *, owner: str, smallest: int) -> None:
             f"The 'k' parameter of {owner} must be an int >= 1, a share in (0, 1), "
             f"'all', 'elbow' or 'bic'. Got {k!r}."
         )
-    if isinstance(k, numbers.Integral) and k < smallest:
-        raise ValueError(f"The 'k' parameter of {owner} is too small: {DEGENERATE_MESSAGE}")
+    if isinstance(k, numbers.Integral) and int(k) < smallest:
+        raise ValueError(
+            f"The 'k' parameter of {owner} is too small: {DEGENERATE_MESSAGE}"
+        )
 
 
 def build_problem(

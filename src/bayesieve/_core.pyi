@@ -1,0 +1,103 @@
+"""Compiled kernels of bayesieve."""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def compressed_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, check: int, threshold: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """
+    Add the class sums of a CSR (by_row) or CSC matrix to out (K, m); return the first offending stored position or -1.
+    """
+
+def dense_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, check: int, threshold: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """
+    Add the class sums of a dense matrix to out (K, m); return the first offending row * m + column or -1.
+    """
+
+def compressed_centred_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], deviation: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], square: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], present: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """Add w (x - mean), w (x - mean)^2 and w of every stored entry."""
+
+def dense_centred_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], deviation: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], square: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """Add w (x - mean) and w (x - mean)^2 of every entry."""
+
+def compressed_column_max(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, row_count: int, out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """Raise out (m,) to the largest category code of each column."""
+
+def dense_column_max(data: Annotated[NDArray, dict(device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """Raise out (m,) to the largest category code of each column."""
+
+def compressed_category_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """
+    Add the weight of every non-zero (class, column, code) to out (K, offsets[-1]).
+    """
+
+def dense_category_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """Add the weight of every (class, column, code) to out (K, offsets[-1])."""
+
+def sparse_class_slots(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, class_count: int, check: int, threshold: float, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    Add to slots (m,) the number of classes with a non-zero sum in each column.
+    """
+
+def sparse_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, class_count: int, check: int, threshold: float, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out_classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], out_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Fill the row indices and values of the CSC table with these column starts.
+    """
+
+HISTOGRAM_SHIFT: int = 48
+
+class DenseColumns:
+    """Columns of a (K, m) table in C order, smoothed."""
+
+    def __init__(self, f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def scan(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, int, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Class totals without smoothing, sum of G log G over all columns, number of columns
+        with a count, and the histogram of their totals G by their leading bits.
+        """
+
+    def with_total(self, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Columns with a count whose total reaches min_total."""
+
+    def with_gain(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_gain: float, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Columns with a count whose gain at p reaches min_gain; no logarithm is taken of
+        columns whose total is under min_total.
+        """
+
+    def gains(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Gain of every column at p; 0 for a column without counts."""
+
+class SparseColumns:
+    """Columns of a (K, m) CSC table, smoothed."""
+
+    def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def scan(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, int, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Class totals without smoothing, sum of G log G over all columns, number of columns
+        with a count, and the histogram of their totals G by their leading bits.
+        """
+
+    def with_total(self, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Columns with a count whose total reaches min_total."""
+
+    def with_gain(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_gain: float, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Columns with a count whose gain at p reaches min_gain; no logarithm is taken of
+        columns whose total is under min_total.
+        """
+
+    def gains(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Gain of every column at p; 0 for a column without counts."""
+
+def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    """
+    Gain of every column of a (K, m) table, and the value of the null model.
+    """
+
+def bernoulli_gains_csc(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    """bernoulli_gains of a CSC table, one alpha for all columns."""
