@@ -1,4 +1,4 @@
-"""What every benchmark shares: options, interleaved timing, processes, versions, JSON."""
+"""What every benchmark shares: options, timing in turns, processes, versions, JSON."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def data_folder() -> Path:
 
 
 def read_data(name: str) -> Any:
-    """Return a real data set as a DataFrame, or end with a line that says where to look."""
+    """Return a real data set as a DataFrame, or end and say where it was looked for."""
     path = data_folder() / f"{name}.parquet"
     if not path.is_file():
         sys.exit(f"{path} is not here. Hint: set BAYESIEVE_DATA to its folder.")
@@ -57,8 +57,8 @@ def interleaved(
 ) -> dict[str, list[float]]:
     """Seconds of every repetition of every side, taken in turns.
 
-    The machine may be shared: turns spread a slow minute over all sides, and the best of
-    each side is the one to compare.
+    The machine may be shared: turns spread a slow minute over all sides, and the best
+    of each side is the one to compare.
     """
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(repeats):

@@ -37,7 +37,7 @@ using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::
 using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
-constexpr std::size_t kBlock = 1 << 15;
+constexpr std::size_t kBlock = 1 << 17;  // small tables are not worth a second thread
 constexpr std::size_t kTile = 1 << 11;  // a tile of totals stays in the first-level cache
 constexpr int kHistogramShift = 48;  // sign, exponent and four bits of mantissa remain
 constexpr std::size_t kHistogramBins = 1 << 15;
@@ -73,6 +73,12 @@ struct Smoothing {
     }
     double at(std::size_t column) const { return per_column ? alpha[column] : alpha[0]; }
     double total(double raw, std::size_t column) const { return raw + classes * at(column); }
+
+    // Large totals: differences of x log x would lose what ratios keep.
+    bool is_small(double raw) const { return raw < static_cast<double>(kTableSize); }
+    static double against(double cell, double total, double log_share) {
+        return cell > 0.0 ? cell * (std::log(cell / total) - log_share) : 0.0;
+    }
 
     static double plain(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
     static double lookup(const std::vector<double>& table, double raw, double smoothed) {
@@ -112,6 +118,13 @@ struct DenseColumns {
     double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
                 double /*sum_log_p*/) const {
         const double alpha = smooth.at(i);
+        if (!smooth.is_small(raw)) {
+            const double total = smooth.total(raw, i);
+            double sum = 0.0;
+            for (std::size_t c = 0; c < classes; ++c)
+                sum += Smoothing::against(f[c * columns + i] + alpha, total, log_p[c]);
+            return sum;
+        }
         double v = -smooth.whole(raw, i), cross = 0.0;
         for (std::size_t c = 0; c < classes; ++c) {
             const double x = f[c * columns + i];
@@ -148,6 +161,16 @@ struct SparseColumns {
                 double sum_log_p) const {
         const double alpha = smooth.at(i);
         const auto present = static_cast<double>(start[i + 1] - start[i]);
+        if (!smooth.is_small(raw)) {
+            const double total = smooth.total(raw, i);
+            double sum = (smooth.classes - present) * Smoothing::against(alpha, total, 0.0);
+            if (alpha > 0.0) sum -= alpha * sum_log_p;
+            for (auto e = start[i]; e < start[i + 1]; ++e) {
+                sum += Smoothing::against(value[e] + alpha, total, log_p[row[e]]);
+                if (alpha > 0.0) sum += alpha * log_p[row[e]];
+            }
+            return sum;
+        }
         double v = (smooth.classes - present) * Smoothing::plain(alpha) - smooth.whole(raw, i);
         double cross = alpha > 0.0 ? alpha * sum_log_p : 0.0;
         for (auto e = start[i]; e < start[i + 1]; ++e) {
@@ -176,35 +199,39 @@ std::tuple<DoubleArray, double, std::int64_t, IndexArray> scan(const Columns& co
     std::int64_t nonempty = 0;
     {
         nb::gil_scoped_release release;
-        std::vector<double> block_class(blocks * K), block_whole(blocks, 0.0);
+        std::vector<double> block_class(blocks * K, 0.0), block_whole(blocks, 0.0);
         std::vector<std::int64_t> block_nonempty(blocks, 0);
         std::vector<std::vector<std::int64_t>> bins(workers), small(workers);
-        std::vector<std::vector<double>> raws(workers);
         for (std::size_t w = 0; w < workers; ++w) {
             bins[w].assign(kHistogramBins, 0);
             small[w].assign(smooth.total_table.size(), 0);
-            raws[w].resize(std::min(kBlock, m));
         }
         bayesieve::for_each_block_by_worker(
             m, kBlock,
-            [&](std::size_t w, std::size_t b, std::size_t first, std::size_t last) {
-                double* raw = raws[w].data();
-                columns.totals(first, last, raw, &block_class[b * K]);
+            [&](std::size_t w, std::size_t b, std::size_t begin, std::size_t end) {
+                double raw[kTile];
+                std::vector<double> tile_class(K);
+                std::int64_t* const small_times = small[w].data();
                 double whole = 0.0;
                 std::int64_t filled = 0;
-                for (std::size_t i = first; i < last; ++i) {
-                    const double r = raw[i - first];
-                    filled += r > 0.0;
-                    if (r < static_cast<double>(smooth.total_table.size())) {
-                        const auto j = static_cast<std::size_t>(r);
-                        if (static_cast<double>(j) == r) {
-                            ++small[w][j];
-                            continue;
+                for (std::size_t first = begin; first < end; first += kTile) {
+                    const std::size_t last = std::min(end, first + kTile);
+                    columns.totals(first, last, raw, tile_class.data());
+                    for (std::size_t c = 0; c < K; ++c) block_class[b * K + c] += tile_class[c];
+                    for (std::size_t i = first; i < last; ++i) {
+                        const double r = raw[i - first];
+                        filled += r > 0.0;
+                        if (r < static_cast<double>(smooth.total_table.size())) {
+                            const auto j = static_cast<std::size_t>(r);
+                            if (static_cast<double>(j) == r) {
+                                ++small_times[j];
+                                continue;
+                            }
                         }
+                        const double total = smooth.total(r, i);
+                        whole += Smoothing::plain(total);
+                        if (r > 0.0) ++bins[w][histogram_bin(total)];
                     }
-                    const double total = smooth.total(r, i);
-                    whole += Smoothing::plain(total);
-                    if (r > 0.0) ++bins[w][histogram_bin(total)];
                 }
                 block_whole[b] = whole;
                 block_nonempty[b] = filled;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -80,14 +81,20 @@ class Certificate:
         published: float = math.nan,
         sharp: float = math.nan,
         class_shares: Floats,
+        rounding: float = 0.0,
     ) -> Certificate:
-        """Build from gains over the null model (``published``, ``sharp`` too)."""
-        gap = max(0.0, upper - gain)
-        relative = gap / max(gain, np.finfo(np.float64).tiny) if gap > 0.0 else 0.0
+        """Build from gains over the null model (``published``, ``sharp`` too).
+
+        A gap below ``rounding`` cannot be told from none.
+        """
+        gap = float(upper - gain) if upper - gain > rounding else 0.0
+        upper = gain + gap
+        # Python's own division: without any gain this is infinite, and no warning.
+        relative = gap / max(float(gain), sys.float_info.min) if gap > 0.0 else 0.0
         return cls(
             objective=null + gain,
             null_objective=null,
-            upper_bound=null + max(upper, gain),
+            upper_bound=null + upper,
             relaxation_bound=null + relaxation,
             gap=gap,
             relative_gap=relative,

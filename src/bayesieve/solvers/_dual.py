@@ -86,7 +86,9 @@ def relax(
     return _relax_many(block, k, interior, living, good_enough, deadline)
 
 
-def _interior(shares: Floats, living: NDArray[np.bool_]) -> Floats:
+def _interior(
+    shares: Floats, living: NDArray[np.bool_], mixing: float = 1e-3
+) -> Floats:
     """Move class shares off the boundary, where gains are infinite."""
     uniform: Floats = living / living.sum()
     total = shares.sum()
@@ -95,7 +97,7 @@ def _interior(shares: Floats, living: NDArray[np.bool_]) -> Floats:
     shares = shares / total
     if (shares[living] > 0).all():
         return shares
-    mixed: Floats = 0.999 * shares + 0.001 * uniform
+    mixed: Floats = (1.0 - mixing) * shares + mixing * uniform
     return mixed
 
 
@@ -242,6 +244,8 @@ def _relax_many(
     values: list[float] = []
     sums: list[Floats] = []
     weights = np.empty(0)
+    accuracy, mixing = 0.01, 1e-3
+    moved_off = False  # whether `shares` is beside the hull's own minimum
     while True:
         before = result.upper
         atom = _evaluate(block, k, shares, result)
@@ -252,8 +256,11 @@ def _relax_many(
             for value, old in zip(values, sums, strict=True)
         )
         if repeated and result.upper >= before:
-            # Nothing new at the hull's own minimum: its value is psi up to rounding.
-            return result
+            # Nothing new near the hull's own minimum: go nearer, until its value is psi
+            # up to rounding. Upper bounds err in the first order of the distance.
+            if accuracy == 0.0 and not (moved_off and mixing > 1e-15):
+                return result
+            accuracy, mixing = 0.0, 0.01 * mixing
         if not repeated:
             values.append(atom.value)
             sums.append(atom.sums)
@@ -264,9 +271,10 @@ def _relax_many(
             np.array(values),
             np.array(sums),
             weights,
-            tolerance=max(0.01 * gap, 0.1 * DUAL_TOLERANCE * result.upper),
+            tolerance=accuracy * max(gap, 10 * DUAL_TOLERANCE * result.upper),
         )
         result.lower = max(result.lower, min(lower, result.upper))
         if _is_done(result, good_enough, deadline):
             return result
-        shares = _interior(np.where(living, shares, 0.0), living)
+        moved_off = bool((shares[living] <= 0).any())
+        shares = _interior(np.where(living, shares, 0.0), living, mixing)

@@ -44,11 +44,11 @@ def maximise_on_hull(
         if gradient.max() - value <= tolerance:
             break
         step = _newton_step(sums, w, gradient, mixture)
-        moved = _search(values, sums, w, step, value, float(gradient @ step))
+        moved = _search(values, sums, w, step, value, gradient)
         if moved is None:  # towards the best atom, which is always a way up
             step = -w
             step[np.argmax(gradient)] += 1.0
-            moved = _search(values, sums, w, step, value, float(gradient @ step))
+            moved = _search(values, sums, w, step, value, gradient)
         if moved is None:
             break
         w, value, gradient, mixture = moved
@@ -93,7 +93,8 @@ def _newton_among(
         inner = np.linalg.solve(system, right)[:n]
     except np.linalg.LinAlgError:
         inner = np.linalg.lstsq(system, right, rcond=None)[0][:n]
-    step[active] = inner - inner.mean()
+    if np.isfinite(inner).all():  # else no step: Frank-Wolfe takes over
+        step[active] = inner - inner.mean()
     return step
 
 
@@ -103,12 +104,14 @@ def _search(
     w: Floats,
     step: Floats,
     value: float,
-    slope: float,
+    gradient: Floats,
 ) -> tuple[Floats, float, Floats, Floats] | None:
     """First of ever shorter steps that climbs, weights kept at zero or above."""
     falling = step < 0
-    if slope <= 0 or not falling.any():
+    missing = float(gradient.max()) - value
+    if gradient @ step <= 0 or not falling.any():
         return None
+    covered = w @ sums > 0
     longest = float((w[falling] / -step[falling]).min())
     length = min(1.0, longest)
     for _ in range(50):
@@ -118,7 +121,13 @@ def _search(
         np.maximum(moved, 0.0, out=moved)
         moved /= moved.sum()
         new_value, gradient, mixture = _evaluate(values, sums, moved)
-        if new_value > value:
+        # At a share of zero the slope back is infinite: never step onto it.
+        climbs = new_value > value or (
+            # Near the top the value is flat to rounding; the slopes still tell.
+            new_value >= value - 1e-14 * float(np.abs(values).max())
+            and gradient.max() - new_value <= 0.5 * missing
+        )
+        if climbs and not (covered & (mixture <= 0)).any():
             return moved, new_value, gradient, mixture
         length *= 0.5
     return None

@@ -15,6 +15,7 @@ from bayesieve.solvers._logs import Floats
 
 __all__ = [
     "check_alpha",
+    "check_limits",
     "check_size",
     "count_table",
     "row_counts",
@@ -33,6 +34,9 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
         return counts.feature_count
     if sp.issparse(counts):
         table = sp.csc_array(counts, dtype=np.float64)
+        if not table.has_canonical_format:
+            table = table.copy()  # the caller's arrays are never written to
+            table.sum_duplicates()
         values = table.data
     else:
         table = np.ascontiguousarray(counts, dtype=np.float64)
@@ -75,6 +79,21 @@ def check_size(k: Any, *, solver: str) -> int:
             f"The 'k' parameter of {solver} must be an int >= 1. Got {k!r}."
         )
     return int(k)
+
+
+def check_limits(time_limit: Any, node_limit: Any, *, solver: str) -> None:
+    """Positive numbers, or None for no limit."""
+    for name, value, kind, wanted in (
+        ("time_limit", time_limit, numbers.Real, "a number of seconds > 0"),
+        ("node_limit", node_limit, numbers.Integral, "an int >= 1"),
+    ):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:
+            raise ValueError(
+                f"The {name!r} parameter of {solver} must be {wanted}, or None. "
+                f"Got {value!r}."
+            )
 
 
 def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:

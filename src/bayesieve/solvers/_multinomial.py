@@ -13,6 +13,7 @@ from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._certificate import Certificate, Solution
 from bayesieve.solvers._inputs import (
     check_alpha,
+    check_limits,
     check_size,
     count_table,
     warn_of_few_features,
@@ -85,12 +86,13 @@ def solve_multinomial(
     >>> solution = solve_multinomial([[4, 6, 10], [12, 0, 0]], k=2, alpha=0)
     >>> solution.support
     array([0, 2])
-    >>> round(solution.gains.sum(), 4)
+    >>> round(float(solution.gains.sum()), 4)
     8.9475
     >>> solution.certificate.is_optimal
     True
     """
     k = check_size(k, solver="solve_multinomial")
+    check_limits(time_limit, node_limit, solver="solve_multinomial")
     problem = multinomial_problem(counts, alpha, solver="solve_multinomial")
     return solve_multinomial_problem(
         problem,
@@ -140,7 +142,7 @@ def solve_all_multinomial(problem: MultinomialProblem) -> Solution:
     """Plain naive Bayes: every column, with or without counts."""
     columns = np.arange(problem.n_features)
     counts = problem.smoothed(columns)
-    shares = problem.class_totals / problem.class_totals.sum()
+    shares = problem.overall_shares
     gains = problem.gains(shares)
     # Columns without counts have gain under smoothing too; it belongs to the objective.
     empty = np.setdiff1d(columns, problem.nonempty(), assume_unique=True)
@@ -182,7 +184,7 @@ def multinomial_estimates(counts: Floats, grand_total: float) -> Floats:
 
 
 def _null_solution(problem: MultinomialProblem) -> Solution:
-    shares = problem.class_totals / problem.class_totals.sum()
+    shares = problem.overall_shares
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=0.0,
@@ -212,9 +214,9 @@ def _certified(
     published = sharp = math.nan
     if with_bounds:
         n_classes = problem.n_classes
-        sharp = problem.psi(k - n_classes + 1)
+        sharp = problem.psi_at_least(k - n_classes + 1)
         if k >= n_classes + 2:
-            published = problem.psi(k - n_classes - 2)
+            published = problem.psi_at_least(k - n_classes - 2)
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=outcome.gain,
@@ -225,6 +227,8 @@ def _certified(
         published=published,
         sharp=sharp,
         class_shares=outcome.shares,
+        # Gains are differences of sums of f log f / G over the support.
+        rounding=16 * np.finfo(np.float64).eps * total,
     )
     estimates = multinomial_estimates(counts, float(problem.class_totals.sum()))
     return Solution(outcome.support, gains, certificate, estimates)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.counts import ClassCounts
+from bayesieve.exceptions import GapWarning
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
@@ -22,6 +24,7 @@ from bayesieve.solvers._criteria import (
     multinomial_bic,
 )
 from bayesieve.solvers._gaussian import gaussian_problem
+from bayesieve.solvers._inputs import check_limits, check_size
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
@@ -74,7 +77,7 @@ class SparsityPath:
 
     def support(self, k: int) -> NDArray[np.int64]:
         """Sorted columns of the support of size k; solved now if off the grid."""
-        return self._support(int(k))
+        return self._support(check_size(k, solver="SparsityPath.support"))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw gain and bound against k with the elbow marked; returns the axes.
@@ -151,6 +154,7 @@ def sparsity_path(
             f"The 'model' parameter of {name} must be one of {', '.join(MODELS)}. "
             f"Got {model!r}."
         )
+    check_limits(time_limit, None, solver=name)
     if model == "multinomial":
         problem = multinomial_problem(counts, alpha, solver=name)
         rows = counts.class_count.sum() if isinstance(counts, ClassCounts) else math.nan
@@ -172,7 +176,7 @@ def _sizes(
 ) -> NDArray[np.int64]:
     if ks is None:
         return default_sizes(available, smallest=2)
-    sizes = np.unique(np.asarray(list(ks)))
+    sizes = np.unique(np.asarray(list(ks) if np.iterable(ks) else ()))
     if (
         sizes.ndim != 1
         or not sizes.shape[0]
@@ -204,6 +208,14 @@ def multinomial_path(
         if k not in outcomes:
             limits = Limits.starting_now(time_limit, node_limit)
             outcomes[k] = problem.solve(k, exact=exact, limits=limits)
+            if outcomes[k].stopped:
+                warnings.warn(
+                    f"The search for k={k} stopped at its limit after "
+                    f"{outcomes[k].nodes} nodes; the path keeps its true gap. "
+                    "Hint: raise time_limit to close it.",
+                    GapWarning,
+                    stacklevel=4,
+                )
         return outcomes[k]
 
     for k in sizes[::-1].tolist():  # a larger size leaves candidates for a smaller one

@@ -8,6 +8,7 @@ missing from the block, its bounds hold for the whole table.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,7 +87,7 @@ class MultinomialProblem:
             table = np.ascontiguousarray(counts, dtype=np.float64)
             self._columns = _core.DenseColumns(table, self.alpha)
         # Where the last solve ended: the start of the next one, for another k.
-        self._last: tuple[NDArray[np.int64], Floats] | None = None
+        self._last: tuple[Block, Floats] | None = None
 
     @cached_property
     def _scan(self) -> _Scan:
@@ -112,6 +113,14 @@ class MultinomialProblem:
     def class_totals(self) -> Floats:
         """Smoothed count of each class, over all columns."""
         return self._scan.class_totals
+
+    @property
+    def overall_shares(self) -> Floats:
+        """Class shares over all columns; equal ones for a table without any count."""
+        total = float(self.class_totals.sum())
+        if total > 0:
+            return self.class_totals / total
+        return np.full(self.n_classes, 1 / self.n_classes)
 
     @property
     def null_value(self) -> float:
@@ -160,6 +169,35 @@ class MultinomialProblem:
         min_total = level / steepest * (1 - _ROUNDING) if steepest > 0 else 0.0
         return _as_int64(self._columns.with_gain(log_p, level, min_total))
 
+    @cached_property
+    def _witnesses(self) -> NDArray[np.int64]:
+        """Columns among which every class with counts has some, for every block.
+
+        Without smoothing a block may lack a class altogether; its share would be zero
+        there, and the gains of all columns that have the class infinite unseen.
+        """
+        if self.alpha.min() > 0:
+            return np.empty(0, dtype=np.int64)
+        filled = self.nonempty()
+        if not filled.shape[0]:
+            return filled
+        if self._is_sparse:
+            counted = np.flatnonzero(self.counts.data > 0)
+            _, first = np.unique(self.counts.indices[counted], return_index=True)
+            entries = counted[first]
+            found = np.searchsorted(self.counts.indptr, entries, side="right") - 1
+        else:
+            found = self.counts.argmax(axis=1)[self.counts.max(axis=1) > 0]
+        # A column that is smoothed has every class.
+        smoothed = filled[
+            np.argmax(np.broadcast_to(self.alpha, self.n_features)[filled])
+        ]
+        witnesses: NDArray[np.int64] = np.union1d(found, [smoothed]).astype(np.int64)
+        return witnesses
+
+    def _candidates(self, columns: NDArray[np.int64]) -> Block:
+        return self.block(np.union1d(columns, self._witnesses))
+
     def _largest(self, wanted: int) -> NDArray[np.int64]:
         """About that many columns of largest total, never fewer if there are enough."""
         above = self._scan.columns_above
@@ -169,16 +207,14 @@ class MultinomialProblem:
         )
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
-        if self._last is None or self._last[0].shape[0] < k:
-            shares = self.class_totals / self.class_totals.sum()
-            return self.block(
-                self._largest(max(k, min(4 * k, k + 8192, 10**6)))
-            ), shares
-        columns, shares = self._last
-        block = self.block(columns)
+        if self._last is None or len(self._last[0]) < k:
+            largest = self._largest(max(k, min(4 * k, k + 8192, 10**6)))
+            return self._candidates(largest), self.overall_shares
+        block, shares = self._last
         if len(block) > 3 * k + 512:
             keep, _, _ = top_k(block.gains(log_or_zero(shares)), 2 * k + 256)
-            block = block.take(np.sort(keep))
+            witnesses = np.searchsorted(block.columns, self._witnesses)
+            block = block.take(np.union1d(keep, witnesses))
         return block, shares
 
     def relaxation(
@@ -190,9 +226,9 @@ class MultinomialProblem:
         better than the best one met, as the exact search needs it.
         """
         deadline = math.inf if limits is None else limits.deadline
-        cold = self._last is None or self._last[0].shape[0] < k
+        cold = self._last is None or len(self._last[0]) < k
         block, shares = self._first_candidates(k)
-        while True:
+        for attempt in itertools.count():
             result = relax(block, k, shares, deadline=deadline)
             if widen and result.slack > PRUNE_TOLERANCE * result.best_gain:
                 improve_by_swaps(block, result)
@@ -206,15 +242,25 @@ class MultinomialProblem:
                 break
             cold = False
             wider = self._reaching(shares, 0.95 * level)
-            block = self.block(np.union1d(wider, block.columns[_best(result)]))
-        self._last = (block.columns, shares)
+            # The first blocks may be far off and are replaced; from then on they grow,
+            # so that this ends whatever the shares do.
+            kept = block.columns[_best(result)] if attempt < 3 else block.columns
+            block = self._candidates(np.union1d(wider, kept))
+        self._last = (block, shares)
         return block, result
 
     def solve(self, k: int, *, exact: bool, limits: Limits) -> Outcome:
         """Best support of size k, ``1 <= k``, clipped to the columns with counts."""
         if k >= self.n_nonempty:
             return self._take_all_nonempty()
+        if k == 1:  # two distributions cannot differ in one place alone
+            nothing = np.empty(0, dtype=np.int64)
+            return Outcome(
+                nothing, 0.0, 0.0, self.psi(1), self.overall_shares, 1, False
+            )
         block, root = self.relaxation(k, widen=exact, limits=limits)
+        if not exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
+            improve_by_swaps(block, root)
         relaxation, shares = root.upper, root.shares
         assert shares is not None
         if exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
@@ -244,6 +290,12 @@ class MultinomialProblem:
         if k >= self.n_nonempty:
             return self._take_all_nonempty().gain
         return self.relaxation(k)[1].upper
+
+    def psi_at_least(self, k: int) -> float:
+        """A proven lower bound of psi(k), equal to it up to rounding."""
+        if k <= 0 or k >= self.n_nonempty:
+            return self.psi(k)
+        return max(0.0, self.relaxation(k)[1].lower)
 
     def _take_all_nonempty(self) -> Outcome:
         columns = self.nonempty()
