@@ -120,13 +120,12 @@ def test_any_chunking_of_fractions_agrees(model, values, cuts, seed):
             chunked.partial_fit(X[part], y[part], CLASSES, weights[part])
     gain = whole.certificate_.objective - whole.certificate_.null_objective
     other = chunked.certificate_.objective - chunked.certificate_.null_objective
-    np.testing.assert_allclose(gain, other, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(gain, other, rtol=1e-12, atol=1e-12)
     if is_classifier(model) and np.array_equal(
         whole.support_indices_, chunked.support_indices_
     ):
-        tolerance = 1e-12 if model in DISCRETE else 1e-8
         np.testing.assert_allclose(
-            chunked.predict_proba(X), whole.predict_proba(X), rtol=0, atol=tolerance
+            chunked.predict_proba(X), whole.predict_proba(X), rtol=1e-12, atol=1e-12
         )
 
 

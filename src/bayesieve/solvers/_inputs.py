@@ -82,18 +82,25 @@ def check_size(k: Any, *, solver: str) -> int:
 
 
 def check_limits(time_limit: Any, node_limit: Any, *, solver: str) -> None:
-    """Positive numbers, or None for no limit."""
-    for name, value, kind, wanted in (
-        ("time_limit", time_limit, numbers.Real, "a number of seconds > 0"),
-        ("node_limit", node_limit, numbers.Integral, "an int >= 1"),
+    """Seconds and nodes, or None for no limit."""
+    if time_limit is not None and (
+        isinstance(time_limit, bool)
+        or not isinstance(time_limit, numbers.Real)
+        or not float(time_limit) >= 0
     ):
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:
-            raise ValueError(
-                f"The {name!r} parameter of {solver} must be {wanted}, or None. "
-                f"Got {value!r}."
-            )
+        raise ValueError(
+            f"The 'time_limit' parameter of {solver} must be a number of seconds >= 0, "
+            f"or None. Got {time_limit!r}."
+        )
+    if node_limit is not None and (
+        isinstance(node_limit, bool)
+        or not isinstance(node_limit, numbers.Integral)
+        or not int(node_limit) >= 1
+    ):
+        raise ValueError(
+            f"The 'node_limit' parameter of {solver} must be an int >= 1, or None. "
+            f"Got {node_limit!r}."
+        )
 
 
 def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
