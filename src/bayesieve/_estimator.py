@@ -7,12 +7,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve.counts import ClassCounts, count_matrix
+from bayesieve.utils import as_matrix, label_array
 
 __all__ = ["CountingEstimator"]
 
@@ -145,6 +147,8 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
             # The counting kernels look at every value anyway and name the column.
             ensure_all_finite=False,
         )
+        X, _ = as_matrix(X)  # float16, long double and foreign byte orders
+        y = label_array(y)
         if classes is None:
             check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
@@ -169,7 +173,14 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         classes: np.ndarray,
         weights: np.ndarray | None,
     ) -> ClassCounts:
-        return count_matrix(X, codes, classes, weights, **self._counting())
+        options = self._counting()
+        if issparse(X) and (options.get("threshold") or 0.0) < 0:
+            raise ValueError(
+                f"The 'binarize' parameter of {type(self).__name__} must be >= 0 for "
+                "sparse input, because every absent entry would count. "
+                f"Got {options['threshold']!r}."
+            )
+        return count_matrix(X, codes, classes, weights, **options)
 
     def _counting(self) -> dict[str, Any]:
         """Everything `count_matrix` needs to know beside the rows."""

@@ -1,17 +1,21 @@
 // Gain of every column under the Bernoulli model, and the value of its null model.
 //
-// With F_c = f_c + alpha, N_c = n_c + 2 alpha, G = sum F_c, N = sum N_c, the gain is N times the
-// mutual information of the smoothed table:
+// Two ways to keep estimates off 0 and 1: Laplace, F_c = f_c + alpha and N_c = n_c + 2 alpha, or
+// truncation, F_c = f_c held in [1, upper_c]. With G = sum F_c, N = sum N_c the gain is N times
+// the mutual information of that table:
 //   sum_c  F_c log(F_c N / (N_c G)) + (N_c - F_c) log((N_c - F_c) N / (N_c (N - G))).
 // Both ratios are near one for weak columns, so they are taken through log1p of
 // D_c = F_c N - N_c G, which keeps full relative accuracy. A column that is never or always
 // present says nothing: its gain is 0 whatever smoothing makes of it.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -40,13 +44,20 @@ struct Rows {
     std::vector<double> smoothed;  // N_c
     double total = 0.0;            // N
     double raw_total = 0.0;        // n
+    double alpha;
+    const double* upper;  // largest count of each class under truncation; null under Laplace
 
-    Rows(const double* class_count, std::size_t classes, double alpha) : smoothed(classes) {
+    Rows(const double* class_count, std::size_t classes, double alpha_, const double* upper_)
+        : smoothed(classes), alpha(alpha_), upper(upper_) {
         for (std::size_t c = 0; c < classes; ++c) {
             smoothed[c] = class_count[c] + 2.0 * alpha;
             total += smoothed[c];
             raw_total += class_count[c];
         }
+    }
+    // F_c of a raw count.
+    double lifted(double f, std::size_t c) const {
+        return upper == nullptr ? f + alpha : std::min(std::max(f, 1.0), upper[c]);
     }
     // Constant up to the rounding of summed row weights.
     bool constant(double raw) const { return !(raw > 0.0) || raw >= raw_total * (1.0 - 1e-12); }
@@ -77,31 +88,40 @@ void check_alpha(const Vector& alpha, std::size_t columns) {
         throw std::invalid_argument("alpha must have one value, or one for each column");
 }
 
+const double* upper_of(const std::optional<Vector>& upper, std::size_t classes) {
+    if (!upper) return nullptr;
+    if (upper->shape(0) != classes)
+        throw std::invalid_argument("upper must have one value for each class");
+    return upper->data();
+}
+
 std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& class_count,
-                                            const Vector& alphas) {
+                                            const Vector& alphas,
+                                            const std::optional<Vector>& upper) {
     const std::size_t K = table.shape(0), m = table.shape(1);
     check_alpha(alphas, m);
     if (class_count.shape(0) != K)
         throw std::invalid_argument("class_count must have one value for each class");
     const double* f = table.data();
     const double* n = class_count.data();
+    const double* largest = upper_of(upper, K);
     const bool per_column = alphas.shape(0) != 1;
     std::vector<double> gain(m, 0.0);
     std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
     {
         nb::gil_scoped_release release;
-        const Rows shared(n, K, alphas.data()[0]);
-        auto column = [&](const double* cells, std::size_t stride, const Rows& rows, double alpha,
+        const Rows shared(n, K, alphas.data()[0], largest);
+        auto column = [&](const double* cells, std::size_t stride, const Rows& rows,
                           double& null_value) {
             double raw = 0.0, g = 0.0, sum = 0.0;
             for (std::size_t c = 0; c < K; ++c) {
                 raw += cells[c * stride];
-                g += cells[c * stride] + alpha;
+                g += rows.lifted(cells[c * stride], c);
             }
             null_value = rows.null_value(g);
             if (rows.constant(raw)) return 0.0;
             for (std::size_t c = 0; c < K; ++c)
-                sum += rows.cell(cells[c * stride] + alpha, rows.smoothed[c], g);
+                sum += rows.cell(rows.lifted(cells[c * stride], c), rows.smoothed[c], g);
             return std::max(sum, 0.0);
         };
         std::vector<double> memo_gain, memo_null;
@@ -113,7 +133,7 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
                     const double cells[2] = {static_cast<double>(a), static_cast<double>(b)};
                     if (cells[0] > n[0] || cells[1] > n[1]) continue;
                     memo_gain[a * kMemo + b] =
-                        column(cells, 1, shared, alphas.data()[0], memo_null[a * kMemo + b]);
+                        column(cells, 1, shared, memo_null[a * kMemo + b]);
                 }
         }
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
@@ -130,10 +150,10 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
                     }
                 }
                 if (per_column) {
-                    const Rows own(n, K, alphas.data()[i]);
-                    gain[i] = column(f + i, m, own, alphas.data()[i], null_value);
+                    const Rows own(n, K, alphas.data()[i], largest);
+                    gain[i] = column(f + i, m, own, null_value);
                 } else {
-                    gain[i] = column(f + i, m, shared, alphas.data()[0], null_value);
+                    gain[i] = column(f + i, m, shared, null_value);
                 }
                 sum += null_value;
             }
@@ -144,49 +164,54 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
 }
 
 // Classes without the feature enter through sums over all classes, less those that have it.
+// With a_c the estimate of an absent count, such a class adds
+//   a_c log(a_c N / (N_c G)) + (N_c - a_c) log((N_c - a_c) N / (N_c (N - G))).
 std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassIds& row,
                                              const Vector& value, const Vector& class_count,
-                                             double alpha) {
+                                             double alpha, const std::optional<Vector>& upper) {
     const std::size_t K = class_count.shape(0), m = start.shape(0) - 1;
+    const double* largest = upper_of(upper, K);
     std::vector<double> gain(m, 0.0);
     std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
     {
         nb::gil_scoped_release release;
-        const Rows rows(class_count.data(), K, alpha);
+        const Rows rows(class_count.data(), K, alpha, largest);
         const double N = rows.total;
-        // Absent class c: alpha log(alpha N / (N_c G)) + (N_c - alpha) log((N_c - alpha) N / (N_c (N-G)))
-        std::vector<double> present_part(K), absent_part(K);
-        double all_present = 0.0, all_absent = 0.0, all_rest = 0.0;
+        std::vector<double> fixed_part(K, 0.0);
+        double all_fixed = 0.0, all_absent = 0.0, all_rest = 0.0;
         for (std::size_t c = 0; c < K; ++c) {
-            const double n_c = rows.smoothed[c];
-            if (alpha > 0.0) present_part[c] = alpha * std::log(alpha * N / n_c);
-            if (n_c > alpha) absent_part[c] = (n_c - alpha) * std::log1p(-alpha / n_c);
-            all_present += present_part[c];
-            all_absent += absent_part[c];
-            all_rest += n_c - alpha;
+            const double n_c = rows.smoothed[c], a = rows.lifted(0.0, c);
+            if (a > 0.0) fixed_part[c] += a * std::log(a * N / n_c);
+            if (n_c > a) fixed_part[c] += (n_c - a) * std::log1p(-a / n_c);
+            all_fixed += fixed_part[c];
+            all_absent += a;
+            all_rest += n_c - a;
         }
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
                                                  std::size_t last) {
             double null_sum = 0.0;
             for (std::size_t i = first; i < last; ++i) {
-                double raw = 0.0, present = all_present, absent = all_absent, rest = all_rest;
+                double raw = 0.0, present = 0.0;
+                double fixed = all_fixed, absent = all_absent, rest = all_rest;
                 const auto begin = start.data()[i], end = start.data()[i + 1];
                 for (auto e = begin; e < end; ++e) {
                     const auto c = static_cast<std::size_t>(row.data()[e]);
+                    const double a = rows.lifted(0.0, c);
                     raw += value.data()[e];
-                    present -= present_part[c];
-                    absent -= absent_part[c];
-                    rest -= rows.smoothed[c] - alpha;
+                    present += rows.lifted(value.data()[e], c);
+                    fixed -= fixed_part[c];
+                    absent -= a;
+                    rest -= rows.smoothed[c] - a;
                 }
-                const double g = raw + static_cast<double>(K) * alpha;
+                const double g = present + std::max(absent, 0.0);
                 null_sum += rows.null_value(g);
                 if (rows.constant(raw)) continue;
-                const auto missing = static_cast<double>(K) - static_cast<double>(end - begin);
-                double sum = present + absent - rest * std::log1p(-g / N);
-                if (alpha > 0.0) sum -= alpha * missing * std::log(g);
-                for (auto e = begin; e < end; ++e)
-                    sum += rows.cell(value.data()[e] + alpha,
-                                     rows.smoothed[static_cast<std::size_t>(row.data()[e])], g);
+                double sum = fixed - rest * std::log1p(-g / N);
+                if (absent > 0.0) sum -= absent * std::log(g);
+                for (auto e = begin; e < end; ++e) {
+                    const auto c = static_cast<std::size_t>(row.data()[e]);
+                    sum += rows.cell(rows.lifted(value.data()[e], c), rows.smoothed[c], g);
+                }
                 gain[i] = std::max(sum, 0.0);
             }
             parts[b] = null_sum;
@@ -199,7 +224,10 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
 
 void register_bernoulli(nb::module_& m) {
     m.def("bernoulli_gains", &dense_gains, "table"_a, "class_count"_a, "alpha"_a,
-          "Gain of every column of a (K, m) table, and the value of the null model.");
+          "upper"_a = nb::none(),
+          "Gain of every column of a (K, m) table, and the value of the null model: Laplace\n"
+          "smoothing by alpha, or (alpha 0) counts held in [1, upper_c].");
     m.def("bernoulli_gains_csc", &sparse_gains, "start"_a, "row"_a, "value"_a, "class_count"_a,
-          "alpha"_a, "bernoulli_gains of a CSC table, one alpha for all columns.");
+          "alpha"_a, "upper"_a = nb::none(),
+          "bernoulli_gains of a CSC table, one alpha for all columns.");
 }

@@ -16,6 +16,7 @@ from bayesieve._compat import Interval
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.solvers._selection import Selection, select_features
+from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
 
 __all__ = ["SparseNaiveBayes"]
@@ -100,14 +101,32 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
             dtype="numeric",
             ensure_all_finite=False,
         )
-        part = take_columns(X, self.support_indices_)
+        part = take_columns(as_matrix(X)[0], self.support_indices_)
         values = part.data if sparse.issparse(part) else part
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError(
-                f"X holds NaN or inf among the features that {type(self).__name__} "
-                "selected; predictions need finite values."
-            )
+        if values.dtype.kind == "f":
+            self._refuse(part, ~np.isfinite(values), "finite values")
         return part
+
+    def _refuse(self, part: Any, wrong: np.ndarray, needs: str) -> None:
+        """Name the first selected column with a value that prediction cannot take."""
+        if not wrong.any():
+            return
+        if sparse.issparse(part):
+            columns, values = part.tocoo().col[wrong], part.data[wrong]
+        else:
+            columns, values = np.nonzero(wrong)[1], part[wrong]
+        first = int(np.argmin(columns))
+        where = describe_column(
+            int(self.support_indices_[columns[first]]),
+            getattr(self, "feature_names_in_", None),
+        )
+        value = values[first].item()
+        found = "NaN" if value != value else f"Value {value!r}"
+        if value < 0:
+            found = f"Negative value {value!r}"
+        raise ValueError(
+            f"{found} found in {where}; {type(self).__name__} needs {needs}."
+        )
 
     @abstractmethod
     def _support_log_likelihood(self, part: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from bayesieve._compat import Interval
+from bayesieve._compat import Interval, StrOptions
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -29,6 +29,10 @@ class SparseBernoulliNB(SparseNaiveBayes):
         or chosen automatically. Features that never vary are not selected.
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing; estimates are ``(f + alpha) / (n_c + 2 alpha)``.
+    smoothing : {"laplace", "truncated"}, default="laplace"
+        How estimates are kept off 0 and 1: by alpha, or by holding counts at least one
+        row away from none and from all, as the screening paper does (alpha is not
+        used).
     binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1 already.
     fit_prior : bool, default=True
@@ -85,6 +89,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseNaiveBayes._parameter_constraints,
         "alpha": alpha_constraint(),
+        "smoothing": [StrOptions({"laplace", "truncated"})],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
     }
 
@@ -93,6 +98,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         k: Any = 10,
         *,
         alpha: Any = 1.0,
+        smoothing: str = "laplace",
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -102,6 +108,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
     ) -> None:
         self.k = k
         self.alpha = alpha
+        self.smoothing = smoothing
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
@@ -115,7 +122,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         return {"threshold": self.binarize}
 
     def _solver_options(self) -> dict[str, Any]:
-        return {"alpha": self.alpha}
+        return {"alpha": self.alpha, "smoothing": self.smoothing}
 
     def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
         self.feature_log_prob_ = selection.solution.log_theta
@@ -139,13 +146,8 @@ class SparseBernoulliNB(SparseNaiveBayes):
         """The selected columns as 0 and 1."""
         values = part.data if sparse.issparse(part) else part
         if self.binarize is None:
-            known = (values == 0) | (values == 1)
-            if not known.all():
-                raise ValueError(
-                    "SparseBernoulliNB with binarize=None needs values 0 and 1. "
-                    f"Got {values[~known][0].item()!r}. "
-                    "Hint: set binarize to a threshold."
-                )
+            wrong = (values != 0) & (values != 1)
+            self._refuse(part, wrong, "values 0 and 1 with binarize=None")
             return part
         present = (values > self.binarize).astype(np.float64)
         if not sparse.issparse(part):

@@ -145,6 +145,8 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
                 joint = self._joint_by_size(
                     counts, X_test, sizes, alpha, log_prior, budget
                 )
+                # No class can produce the row (alpha = 0): only the prior, as predict.
+                joint[np.isneginf(joint).all(axis=2)] = log_prior
                 if scorer is None:
                     hits = np.argmax(joint, axis=2) == truth[:, None]
                     scores[a, :, i] = hits.mean(axis=0)

@@ -126,18 +126,22 @@ class SparseGaussianNB(SparseNaiveBayes):
         for c in range(self.classes_.shape[0]):
             mean, var = self.theta_[c], self.var_[c]
             # A variance of zero happens only without smoothing, on a column without any
-            # spread in a class: such a value is certain.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                constant = -0.5 * np.log(2.0 * np.pi * var).sum()
-                if sparse.issparse(part):
-                    scores[:, c] = constant - 0.5 * _sparse_distance(part, mean, var)
-                else:
-                    deviation = (part - mean) ** 2 / var
-                    scores[:, c] = constant - 0.5 * deviation.sum(axis=1)
+            # spread in a class: its value is certain there, any other impossible.
+            certain = var <= 0
+            spread = np.where(certain, 1.0, var)
+            inverse = np.where(certain, 0.0, 1.0 / spread)
+            constant = -0.5 * np.log(2.0 * np.pi * spread[~certain]).sum()
+            if sparse.issparse(part):
+                distance = _sparse_distance(part, mean, inverse)
+            else:
+                distance = ((part - mean) ** 2 * inverse).sum(axis=1)
+            scores[:, c] = constant - 0.5 * distance
+            if certain.any():
+                scores[_misses(part, mean, certain), c] = -np.inf
         return scores
 
 
-def _sparse_distance(part: Any, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+def _sparse_distance(part: Any, mean: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Sum of ``(x - mean)^2 / var`` over columns without visiting the zeros.
 
     A zero contributes ``mean^2 / var``; a stored value changes that by
@@ -145,6 +149,19 @@ def _sparse_distance(part: Any, mean: np.ndarray, var: np.ndarray) -> np.ndarray
     """
     entries = part.tocoo()
     values = entries.data.astype(np.float64)
-    change = values * (values - 2.0 * mean[entries.col]) / var[entries.col]
+    change = values * (values - 2.0 * mean[entries.col]) * inverse[entries.col]
     by_row = np.bincount(entries.row, weights=change, minlength=part.shape[0])
-    return (mean**2 / var).sum() + by_row
+    return (mean**2 * inverse).sum() + by_row
+
+
+def _misses(part: Any, mean: np.ndarray, certain: np.ndarray) -> np.ndarray:
+    """Rows with a value other than the only one a certain column has in a class."""
+    if not sparse.issparse(part):
+        return (part[:, certain] != mean[certain]).any(axis=1)
+    entries = part.tocoo()
+    stored = certain[entries.col] & (entries.data != 0)
+    right = entries.data == mean[entries.col]
+    n_rows = part.shape[0]
+    met = np.bincount(entries.row[stored & right], minlength=n_rows)
+    wrong = np.bincount(entries.row[stored & ~right], minlength=n_rows)
+    return (met < (certain & (mean != 0)).sum()) | (wrong > 0)

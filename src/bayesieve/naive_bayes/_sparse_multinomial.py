@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
@@ -132,6 +133,8 @@ class SparseMultinomialNB(SparseNaiveBayes):
         self.feature_log_prob_ = selection.solution.log_theta
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        values = part.data if sparse.issparse(part) else part
+        self._refuse(part, values < 0, "counts >= 0")
         return linear_scores(part, self.feature_log_prob_)
 
     @property

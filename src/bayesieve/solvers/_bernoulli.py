@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayesieve.solvers._certificate import Solution
 from bayesieve.solvers._inputs import check_alpha, check_size, count_table, row_counts
 from bayesieve.solvers._logs import Floats
 
-__all__ = ["bernoulli_problem", "solve_bernoulli"]
+__all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
 
 
 def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solution:
@@ -52,21 +53,81 @@ def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solu
     return bernoulli_problem(counts, alpha, solver="solve_bernoulli").solve(k)
 
 
+@dataclass(frozen=True)
+class BernoulliEstimator:
+    """How counts become probabilities that are neither 0 nor 1.
+
+    Laplace: ``(f + alpha) / (n_c + 2 alpha)``, as scikit-learn. Truncated (the double
+    truncated estimator of Guan, Shan and Guo): class shares ``pi_c`` held in
+    ``[1/n, 1 - 1/n]``, the largest class taking the remainder, and joint shares
+    ``f / n`` held in ``[1/n, pi_c - 1/n]``, with ``pi_c / 2`` as the upper end where
+    the class has fewer than two rows. The papers' own upper end, ``1 - 1/n``, lets a
+    feature that all rows of a class have reach probability 1.
+    """
+
+    rows: Floats  # n_c, or n pi_c under truncation
+    alpha: Floats
+    upper: Floats | None  # largest count of each class under truncation
+
+    @classmethod
+    def laplace(cls, rows: Floats, alpha: Floats) -> BernoulliEstimator:
+        """Add alpha to both outcomes."""
+        return cls(rows, alpha, None)
+
+    @classmethod
+    def truncated(cls, rows: Floats) -> BernoulliEstimator:
+        """Hold counts at one row or more away from none and from all."""
+        n = float(rows.sum())
+        held = np.clip(rows, 1.0, max(n - 1.0, 1.0))
+        largest = int(np.argmax(rows))
+        held[largest] = n - (held.sum() - held[largest])
+        upper = np.where(held < 2.0, 0.5 * held, held - 1.0)
+        return cls(held, np.zeros(1), upper)
+
+    def theta(self, table: Floats, columns: NDArray[np.int64] | slice) -> Floats:
+        """Probability of presence for counts (K, len(columns)) of some columns."""
+        if self.upper is not None:
+            lifted = np.minimum(np.maximum(table, 1.0), self.upper[:, None])
+            truncated: Floats = lifted / self.rows[:, None]
+            return truncated
+        alpha = self.alpha if self.alpha.shape[0] == 1 else self.alpha[columns]
+        denominator = self.rows[:, None] + 2.0 * alpha
+        result: Floats = np.divide(
+            table + alpha,
+            denominator,
+            out=np.full(table.shape, 0.5),
+            where=denominator > 0,
+        )
+        return result
+
+
 def bernoulli_problem(
-    counts: Any, alpha: float | Floats, *, solver: str
+    counts: Any,
+    alpha: float | Floats,
+    *,
+    smoothing: str = "laplace",
+    solver: str,
 ) -> AdditiveProblem:
     """Gains of all columns, ready for any k."""
-    rows = np.ascontiguousarray(row_counts(counts, solver=solver), dtype=np.float64)
+    rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
     table = count_table(counts, kinds=("binary",), solver=solver)
     n_classes, n_features = table.shape
-    alphas = check_alpha(alpha, n_features, solver=solver)
+    n_rows = float(rows.sum())
+    if smoothing == "truncated":
+        estimator = BernoulliEstimator.truncated(rows)
+    else:
+        alphas = check_alpha(alpha, n_features, solver=solver)
+        estimator = BernoulliEstimator.laplace(rows, alphas)
     if isinstance(table, np.ndarray):
         totals = table.sum(axis=0)
         gains, null_value = _core.bernoulli_gains(
-            np.ascontiguousarray(table), rows, alphas
+            np.ascontiguousarray(table),
+            estimator.rows,
+            estimator.alpha,
+            estimator.upper,
         )
     else:
-        if alphas.shape[0] != 1:
+        if estimator.alpha.shape[0] != 1:
             raise ValueError(
                 f"The 'alpha' parameter of {solver} must be one number for a table "
                 f"with this many classes ({n_classes}). Got an array."
@@ -76,23 +137,15 @@ def bernoulli_problem(
             table.indptr.astype(np.int64),
             table.indices.astype(np.int32, copy=False),
             table.data,
-            rows,
-            float(alphas[0]),
+            estimator.rows,
+            float(estimator.alpha[0]),
+            estimator.upper,
         )
-    n_rows = float(rows.sum())
 
     def estimate(columns: NDArray[np.int64]) -> Floats:
         part = table[:, columns]
         dense = part if isinstance(table, np.ndarray) else part.toarray()
-        smoothing = alphas if alphas.shape[0] == 1 else alphas[columns]
-        denominator = rows[:, None] + 2.0 * smoothing
-        result: Floats = np.divide(
-            dense + smoothing,
-            denominator,
-            out=np.full(dense.shape, 0.5),
-            where=denominator > 0,
-        )
-        return result
+        return estimator.theta(dense, columns)
 
     return AdditiveProblem(
         gains=gains,

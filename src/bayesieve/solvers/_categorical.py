@@ -16,7 +16,7 @@ from bayesieve.solvers._logs import Floats
 __all__ = ["categorical_problem"]
 
 
-def categorical_problem(counts: Any, alpha: float, *, solver: str) -> AdditiveProblem:
+def categorical_problem(counts: Any, alpha: Any, *, solver: str) -> AdditiveProblem:
     """Gains of all columns, ready for any k: n times the mutual information.
 
     With V_i values, ``F = f + alpha`` and ``N_ci = n_c + V_i alpha`` the gain is
@@ -26,6 +26,11 @@ def categorical_problem(counts: Any, alpha: float, *, solver: str) -> AdditivePr
     if not isinstance(counts, ClassCounts) or counts.kind != "category":
         kind = counts.kind if isinstance(counts, ClassCounts) else type(counts).__name__
         raise ValueError(f"{solver} needs counts of kind 'category'. Got {kind!r}.")
+    if np.ndim(alpha) > 0:
+        raise ValueError(
+            f"The 'alpha' parameter of {solver} must be one number >= 0 under the "
+            f"categorical model. Got an array of shape {np.shape(alpha)}."
+        )
     smoothing = float(check_alpha(alpha, 1, solver=solver)[0])
     rows = counts.class_count
     n = float(rows.sum())

@@ -71,16 +71,17 @@ def build_problem(
     model: str,
     alpha: float | Floats = 1.0,
     variance: str = "class",
+    smoothing: str = "laplace",
     owner: str,
 ) -> MultinomialProblem | AdditiveProblem:
     """The solver's view of counts under one of the four models."""
     if model == "multinomial":
         return multinomial_problem(counts, alpha, solver=owner)
     if model == "bernoulli":
-        return bernoulli_problem(counts, alpha, solver=owner)
+        return bernoulli_problem(counts, alpha, smoothing=smoothing, solver=owner)
     if model == "gaussian":
         return gaussian_problem(counts, variance=variance, solver=owner)
-    return categorical_problem(counts, float(alpha), solver=owner)
+    return categorical_problem(counts, alpha, solver=owner)
 
 
 def select_features(
@@ -90,6 +91,7 @@ def select_features(
     model: str,
     alpha: float | Floats = 1.0,
     variance: str = "class",
+    smoothing: str = "laplace",
     exact: bool = True,
     time_limit: float | None = 10.0,
     owner: str,
@@ -97,7 +99,12 @@ def select_features(
     """Solve for a size, a share of the features, "all", "elbow" or "bic"."""
     check_wanted_size(k, owner=owner, smallest=2 if model == "multinomial" else 1)
     problem = build_problem(
-        counts, model=model, alpha=alpha, variance=variance, owner=owner
+        counts,
+        model=model,
+        alpha=alpha,
+        variance=variance,
+        smoothing=smoothing,
+        owner=owner,
     )
     if isinstance(problem, AdditiveProblem):
         return Selection(_solve_additive(problem, k), problem)
