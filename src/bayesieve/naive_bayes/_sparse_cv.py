@@ -15,15 +15,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve.counts import ClassCounts
-from bayesieve.exceptions import GapWarning
-from bayesieve.naive_bayes._base import SparseNaiveBayes
-from bayesieve.naive_bayes._crossval import (
+from bayesieve._crossval import (
     SearchBudget,
     bernoulli_scores,
     multinomial_scores,
     training_counts,
 )
+from bayesieve.counts import ClassCounts
+from bayesieve.exceptions import GapWarning
+from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
 from bayesieve.solvers._bernoulli import bernoulli_problem
