@@ -13,7 +13,11 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "bayesieve.solvers",
     "ClassCounts": "bayesieve.counts",
+    "FDRScreener": "bayesieve.feature_selection",
+    "L0Screener": "bayesieve.feature_selection",
+    "L1Screener": "bayesieve.feature_selection",
     "NaiveFeatureSelector": "bayesieve.feature_selection",
+    "PearsonScreener": "bayesieve.feature_selection",
     "Solution": "bayesieve.solvers",
     "SparseBernoulliNB": "bayesieve.naive_bayes",
     "SparseBernoulliNBCV": "bayesieve.naive_bayes",
@@ -31,7 +35,11 @@ _MODULES = ("baselines", "datasets", "exceptions")
 __all__ = [
     "Certificate",
     "ClassCounts",
+    "FDRScreener",
+    "L0Screener",
+    "L1Screener",
     "NaiveFeatureSelector",
+    "PearsonScreener",
     "Solution",
     "SparseBernoulliNB",
     "SparseBernoulliNBCV",
@@ -51,7 +59,13 @@ __all__ = [
 if TYPE_CHECKING:
     from bayesieve import baselines, datasets, exceptions
     from bayesieve.counts import ClassCounts
-    from bayesieve.feature_selection import NaiveFeatureSelector
+    from bayesieve.feature_selection import (
+        FDRScreener,
+        L0Screener,
+        L1Screener,
+        NaiveFeatureSelector,
+        PearsonScreener,
+    )
     from bayesieve.naive_bayes import (
         SparseBernoulliNB,
         SparseBernoulliNBCV,

@@ -36,6 +36,9 @@ def compressed_category_sums(data: Annotated[NDArray, dict(device='cpu', writabl
 def dense_category_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """Add the weight of every (class, column, code) to out (K, offsets[-1])."""
 
+def has_duplicates(indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], minor: int) -> bool:
+    """Whether a CSR or CSC matrix stores any cell twice, in whatever order."""
+
 def sparse_class_slots(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, class_count: int, check: int, threshold: float, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> int:
     """
     Add to slots (m,) the number of classes with a non-zero sum in each column.
@@ -102,3 +105,9 @@ def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, N
 
 def bernoulli_gains_csc(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float, upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """bernoulli_gains of a CSC table, one alpha for all columns."""
+
+def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, chosen_value: float, chosen0: float, chosen1: float, share: float, good_enough: float, tolerance: float, branch_tolerance: float, most: int, seconds: float) -> tuple[float, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, float, Annotated[NDArray[numpy.int64], dict(shape=(None,))], int]:
+    """
+    Upper and lower bound, share at the upper bound, gains there, k-th and (k+1)-th
+    largest of them, value and positions of the best set met, evaluations.
+    """

@@ -123,7 +123,10 @@ class _Moves:
 
 
 def _moves(supports: Sequence[np.ndarray]) -> _Moves:
-    columns = np.unique(np.concatenate(supports)) if supports else np.empty(0, np.int64)
+    ever = np.zeros(1 + max((int(s[-1]) for s in supports if s.size), default=-1), bool)
+    for support in supports:
+        ever[support] = True
+    columns = np.flatnonzero(ever)
     inside = np.zeros(columns.shape[0], dtype=np.int8)
     position, step, sign = [], [], []
     for i, support in enumerate(supports):
@@ -171,8 +174,9 @@ def _row_chunks(n_rows: int, n_steps: int, n_classes: int) -> Iterator[slice]:
 
 
 def _csc_part(X: Any, rows: slice, columns: np.ndarray) -> Any:
-    part = X[rows][:, columns]
-    return sparse.csc_array(part)
+    if rows.stop - rows.start < X.shape[0]:
+        X = X[rows]
+    return sparse.csc_array(X[:, columns])
 
 
 def multinomial_scores(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve.counts import ClassCounts, count_matrix
-from bayesieve.utils import as_matrix, label_array
+from bayesieve.utils import as_matrix, encode_labels, label_array
 
 __all__ = ["CountingEstimator"]
 
@@ -126,6 +126,56 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         self.counts_ = counts
         return self
 
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_counts(self, counts: ClassCounts) -> CountingEstimator:
+        """Select and estimate from ready counts, as `fit` does from rows.
+
+        Parameters
+        ----------
+        counts : ClassCounts
+            Of the kind that the model counts; feature names are taken over.
+
+        Returns
+        -------
+        self
+        """
+        name = type(self).__name__
+        if not isinstance(counts, ClassCounts):
+            raise TypeError(
+                f"{name}.fit_counts needs a ClassCounts. Got {type(counts).__name__}. "
+                "Hint: build one with ClassCounts.from_matrix(X, y), or use fit(X, y)."
+            )
+        if self._needs_rows():
+            raise ValueError(
+                f"{name}.fit_counts cannot cross-validate: the folds are made of rows, "
+                "which counts no longer know. Hint: use fit(X, y)."
+            )
+        if counts.kind != self._count_kind():
+            raise ValueError(
+                f"{name}.fit_counts needs counts of kind {self._count_kind()!r}. "
+                f"Got kind {counts.kind!r}. Hint: count with "
+                f"ClassCounts.from_matrix(X, y, kind={self._count_kind()!r})."
+            )
+        if counts.n_classes < 2:
+            raise ValueError(
+                f"{name} needs at least two classes. "
+                f"Got one class: {counts.classes.tolist()[0]!r}."
+            )
+        self.n_features_in_ = counts.n_features
+        if counts.feature_names is not None:
+            self.feature_names_in_ = np.array(counts.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._drop_counts()
+        self._solve(counts)
+        if self.keep_counts:
+            self.counts_ = counts
+        return self
+
+    def _needs_rows(self) -> bool:
+        """Whether fitting looks at rows again after they are counted."""
+        return hasattr(self, "cv")
+
     def _count(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
     ) -> ClassCounts:
@@ -150,8 +200,11 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         X, _ = as_matrix(X)  # float16, long double and foreign byte orders
         y = label_array(y)
         if classes is None:
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
+            if (
+                y.dtype.kind == "f"
+            ):  # whole numbers as floats are labels, others are not
+                check_classification_targets(y)
+            classes, codes = encode_labels(y)
         else:
             codes = self._codes_among(y, classes)
         if classes.shape[0] < 2:

@@ -5,7 +5,12 @@ Errors are plain ``ValueError`` and ``TypeError``, as in scikit-learn.
 
 from __future__ import annotations
 
-__all__ = ["DegenerateSupportWarning", "FewFeaturesWarning", "GapWarning"]
+__all__ = [
+    "DegenerateSupportWarning",
+    "FewFeaturesWarning",
+    "GapWarning",
+    "LowCountWarning",
+]
 
 
 class GapWarning(UserWarning):
@@ -21,4 +26,11 @@ class DegenerateSupportWarning(UserWarning):
 
     Two distributions over the features cannot differ in exactly one coordinate, so a
     single feature has gain zero under the multinomial model.
+    """
+
+
+class LowCountWarning(UserWarning):
+    """Some selected features have an expected count under 5 in a class.
+
+    The chi-square approximation behind their p-values is then not to be trusted.
     """

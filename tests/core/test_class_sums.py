@@ -348,3 +348,18 @@ def test_read_only_and_empty_inputs():
         out = np.zeros((2, 2))
         kernels.class_sums(empty, np.empty(0, dtype=np.int64), None, out)
         assert not out.any()
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_duplicates_are_found_in_any_order(make, dtype):
+    def duplicated(indices, indptr):
+        shape = (2, 6) if make is sp.csr_array else (6, 2)
+        data = np.ones(len(indices))
+        X = make((data, np.array(indices, dtype), np.array(indptr, dtype)), shape=shape)
+        return kernels.has_duplicates(X)
+
+    assert not duplicated([5, 0, 3, 0, 5], [0, 3, 5])  # unsorted, each cell once
+    assert duplicated([5, 0, 5, 0, 5], [0, 3, 5])
+    assert duplicated([5, 0, 3, 1, 1], [0, 3, 5])
+    assert not duplicated([], [0, 0, 0])

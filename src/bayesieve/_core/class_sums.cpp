@@ -37,6 +37,7 @@ inline void prefetch(const void* address) {
 // ---------------------------------------------------------------- bodies
 
 struct Sum {
+    static constexpr bool keeps_classes_apart = true;
     double* out;
     std::int64_t columns;
 
@@ -59,6 +60,7 @@ struct Sum {
 
 // Sums of w (x - mean), w (x - mean)^2 and, for sparse input, of w over the stored entries.
 struct Centred {
+    static constexpr bool keeps_classes_apart = true;
     const double* mean;
     double* deviation;
     double* square;
@@ -83,6 +85,7 @@ struct Centred {
 
 // Weight of every (class, column, code); zeros are left to the caller for sparse input.
 struct Category {
+    static constexpr bool keeps_classes_apart = true;
     const std::int64_t* offsets;
     double* out;
     std::int64_t width;
@@ -105,6 +108,7 @@ struct Category {
 };
 
 struct ColumnMax {
+    static constexpr bool keeps_classes_apart = false;
     std::int64_t* out;
 
     void entries(const Block& b, std::size_t n) const {
@@ -121,6 +125,32 @@ struct ColumnMax {
 void same_width(std::size_t got, std::int64_t expected) {
     if (static_cast<std::int64_t>(got) != expected)
         throw nb::value_error("the output does not have one column per feature");
+}
+
+// ---------------------------------------------------------------- structure
+
+template <class Index>
+bool repeats(const Index* indices, const Longs& indptr, std::int64_t minor) {
+    std::vector<std::int64_t> last(static_cast<std::size_t>(minor), kNone);
+    for (std::int64_t r = 0; r + 1 < static_cast<std::int64_t>(indptr.shape(0)); ++r)
+        for (std::int64_t at = indptr(r); at < indptr(r + 1); ++at) {
+            const auto i = static_cast<std::int64_t>(indices[at]);
+            if (static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(minor)) return true;
+            if (last[static_cast<std::size_t>(i)] == r) return true;
+            last[static_cast<std::size_t>(i)] = r;
+        }
+    return false;
+}
+
+// Whether any cell is stored twice; unlike SciPy's canonical format, order does not matter.
+bool has_duplicates(const Array& indices, const Longs& indptr, std::int64_t minor) {
+    const bool narrow = indices.dtype() == nb::dtype<std::int32_t>();
+    if (indices.ndim() != 1 || indptr.shape(0) < 1 ||
+        indptr(indptr.shape(0) - 1) > static_cast<std::int64_t>(indices.shape(0)))
+        throw nb::value_error("The sparse matrix is malformed.");
+    nb::gil_scoped_release release;
+    return narrow ? repeats(static_cast<const std::int32_t*>(indices.data()), indptr, minor)
+                  : repeats(static_cast<const std::int64_t*>(indices.data()), indptr, minor);
 }
 
 // ---------------------------------------------------------------- tables for few classes
@@ -429,6 +459,8 @@ void register_class_sums(nanobind::module_& m) {
     m.def("dense_category_sums", &dense_category_sums, "data"_a, "codes"_a,
           "weights"_a.none(), "offsets"_a, "out"_a.noconvert(),
           "Add the weight of every (class, column, code) to out (K, offsets[-1]).");
+    m.def("has_duplicates", &has_duplicates, "indices"_a, "indptr"_a, "minor"_a,
+          "Whether a CSR or CSC matrix stores any cell twice, in whatever order.");
     m.def("sparse_class_slots", &sparse_class_slots, "data"_a, "indices"_a, "indptr"_a,
           "by_row"_a, "codes"_a, "weights"_a.none(), "class_count"_a, "check"_a,
           "threshold"_a, "slots"_a.noconvert(),

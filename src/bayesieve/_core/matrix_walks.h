@@ -2,8 +2,9 @@
 //
 // A body adds up what it is given: entries(block, n) for any n entries, and
 // span(class, weight, first_column, values, n) for neighbours in one dense row. Work is
-// shared among threads by COLUMN, never by row: each sum is formed by one thread in row
-// order, so the result is the same on any number of threads and for every format.
+// shared among threads by column, or by class where the body keeps classes apart, never by
+// row: each sum is formed by one thread in row order, so the result is the same on any number
+// of threads and for every format.
 //
 // Structure (pointers, indices, class codes) is checked here as well, because a malformed
 // matrix would otherwise write outside the table.
@@ -20,6 +21,7 @@
 #include <limits>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "parallel.h"
 #include "value_loader.h"
@@ -176,9 +178,94 @@ void walk_csr_stripe(const Compressed& x, const Rows& rows, const Body& body,
     }
 }
 
+// Which thread takes the rows of which class, if that shares the entries fairly; else empty.
+inline std::vector<std::int64_t> class_owners(const Compressed& x, const Rows& rows,
+                                              std::int64_t workers) {
+    if (workers < 2) return {};
+    std::vector<std::int64_t> entries;
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+        const auto cls = static_cast<std::size_t>(rows.codes[r]);
+        if (cls >= entries.size()) entries.resize(cls + 1, 0);
+        entries[cls] += x.indptr[r + 1] - x.indptr[r];
+    }
+    std::vector<std::size_t> order(entries.size());
+    for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t p, std::size_t q) { return entries[p] > entries[q]; });
+    std::vector<std::int64_t> owner(entries.size()), load(static_cast<std::size_t>(workers), 0);
+    for (const std::size_t c : order) {  // largest class first, to the least loaded thread
+        const auto least = std::min_element(load.begin(), load.end()) - load.begin();
+        owner[c] = least;
+        load[static_cast<std::size_t>(least)] += entries[c];
+    }
+    const std::int64_t largest = *std::max_element(load.begin(), load.end());
+    if (static_cast<double>(largest) * static_cast<double>(workers) >
+        1.4 * static_cast<double>(x.entries))
+        return {};
+    return owner;
+}
+
+// Rows of some classes only: a body that keeps classes apart needs no other sharing, and no
+// thread reads what another one adds.
+template <class Index, class Body>
+void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
+                      const std::vector<std::int64_t>& owner, std::int64_t worker,
+                      Outcome& outcome) {
+    const Index* indices = static_cast<const Index*>(x.indices);
+    const auto columns = static_cast<std::uint64_t>(x.minor);
+    Block block;
+    std::size_t filled = 0;
+    bool outside = false;
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+        const std::int64_t cls = rows.codes[row];
+        if (owner[static_cast<std::size_t>(cls)] != worker) continue;
+        const double weight = rows.weight(row);
+        for (std::int64_t at = x.indptr[row]; at < x.indptr[row + 1];) {
+            const auto n = std::min(kBlock - filled,
+                                    static_cast<std::size_t>(x.indptr[row + 1] - at));
+            const std::size_t good = x.load(x.data + at * x.item, x.item, n, x.threshold,
+                                            block.value + filled);
+            if (good < n) {
+                outcome.bad_at(at + static_cast<std::int64_t>(good));
+                return;
+            }
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto col = static_cast<std::int64_t>(indices[at + i]);
+                outside |= static_cast<std::uint64_t>(col) >= columns;
+                block.weight[filled + i] = weight;
+                block.cls[filled + i] = cls;
+                block.col[filled + i] = col;
+            }
+            filled += n;
+            at += static_cast<std::int64_t>(n);
+            if (outside) {
+                outcome.malformed = true;
+                return;
+            }
+            if (filled == kBlock) {
+                body.entries(block, filled);
+                filled = 0;
+            }
+        }
+    }
+    body.entries(block, filled);
+}
+
 template <class Index, class Body>
 void walk_csr(const Compressed& x, const Rows& rows, const Body& body, Outcome& outcome) {
     const std::int64_t stripes = stripe_count(x.entries, x.minor);
+    if constexpr (Body::keeps_classes_apart) {
+        const auto owner = class_owners(x, rows, stripes);
+        if (!owner.empty()) {
+            bayesieve::for_each_block(static_cast<std::size_t>(stripes), 1,
+                                      [&](std::size_t worker, std::size_t, std::size_t) {
+                                          walk_csr_classes<Index>(
+                                              x, rows, body, owner,
+                                              static_cast<std::int64_t>(worker), outcome);
+                                      });
+            return;
+        }
+    }
     bayesieve::for_each_block(
         static_cast<std::size_t>(stripes), 1, [&](std::size_t stripe, std::size_t, std::size_t) {
             walk_csr_stripe<Index>(x, rows, body, static_cast<std::int64_t>(stripe), stripes,

@@ -7,10 +7,12 @@ namespace nb = nanobind;
 void register_class_sums(nb::module_& m);
 void register_totals(nb::module_& m);
 void register_bernoulli(nb::module_& m);
+void register_two_class_relaxation(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of bayesieve.";
     register_class_sums(m);
     register_totals(m);
     register_bernoulli(m);
+    register_two_class_relaxation(m);
 }

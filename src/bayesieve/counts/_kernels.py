@@ -50,6 +50,17 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
+def has_duplicates(X: Any) -> bool:
+    """Tell whether a CSR or CSC matrix stores any cell twice.
+
+    CountVectorizer leaves indices unsorted; sorting them only to find that nothing is
+    stored twice would cost more than counting.
+    """
+    x = compressed(X)
+    minor = X.shape[1] if x.by_row else X.shape[0]
+    return bool(_core.has_duplicates(x.indices, x.indptr, minor))
+
+
 def _position(found: int) -> int | None:
     return None if found < 0 else found
 

@@ -172,7 +172,7 @@ def canonical(X: Any) -> Any:
         raise ValueError(
             "The sparse matrix is malformed: indptr does not rise from 0 to nnz."
         )
-    if X.has_canonical_format:
+    if X.has_canonical_format or not kernels.has_duplicates(X):
         return X
     result = X.copy()
     result.sum_duplicates()

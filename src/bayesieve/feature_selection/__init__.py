@@ -3,5 +3,17 @@
 from __future__ import annotations
 
 from bayesieve.feature_selection._naive import NaiveFeatureSelector
+from bayesieve.feature_selection._screening import (
+    FDRScreener,
+    L0Screener,
+    L1Screener,
+    PearsonScreener,
+)
 
-__all__ = ["NaiveFeatureSelector"]
+__all__ = [
+    "FDRScreener",
+    "L0Screener",
+    "L1Screener",
+    "NaiveFeatureSelector",
+    "PearsonScreener",
+]

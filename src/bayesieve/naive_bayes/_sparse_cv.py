@@ -140,6 +140,8 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         folds = training_counts(X, codes, classes, weights, splits, **self._counting())
         for i, ((_, test), counts) in enumerate(zip(splits, folds, strict=True)):
             X_test, truth = X[test], codes[test]
+            if sparse.issparse(X_test):
+                X_test = X_test.tocsc()  # every alpha takes columns from it
             log_prior = self._log_prior(counts.class_count)
             for a, alpha in enumerate(alphas):
                 joint = self._joint_by_size(

@@ -72,9 +72,11 @@ class AdditiveProblem:
         """The k eligible columns of largest gain, sorted by index."""
         if k >= self.n_eligible:
             return np.flatnonzero(self.eligible)
-        # A column that is not eligible has gain 0 and must lose even that tie.
-        ranked = np.where(self.eligible, self.gains, -1.0)
-        return np.sort(top_k(ranked, k)[0])
+        columns, least, _ = top_k(self.gains, k)
+        if not least > 0.0:
+            # A column that is not eligible has gain 0 and must lose even that tie.
+            columns, _, _ = top_k(np.where(self.eligible, self.gains, -1.0), k)
+        return np.sort(columns)
 
     def best_by_bic(self) -> NDArray[np.int64]:
         """Columns whose gain exceeds their share of the BIC penalty, at least one.

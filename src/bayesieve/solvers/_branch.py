@@ -25,6 +25,7 @@ from scipy.special import xlogy
 from bayesieve.solvers._block import Block
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._topk import top_k
 
 __all__ = ["Limits", "SearchResult", "branch_and_bound", "improve_by_swaps"]
 
@@ -102,7 +103,9 @@ def branch_and_bound(
     order = itertools.count()  # ties between bounds: first come, first served
     nodes, stopped, closed = 1, False, -math.inf
     heap: list[tuple[float, int, _Node]] = []
-    start = _Node(*_reduced(block, _equal_columns(block), k, root, best.gain), root)
+    # Equal columns have equal gains and are fixed alike: group what stays free.
+    free, _, free_k = _reduced(block, np.arange(len(block)), k, root, best.gain)
+    start = _Node(free, _equal_columns(free), free_k, root)
     heapq.heappush(heap, (-root.upper, next(order), start))
     while heap:
         node = heap[0][2]
@@ -224,9 +227,9 @@ def improve_by_swaps(
     assert best is not None
     chosen = np.zeros(len(block), dtype=bool)
     chosen[best] = True
-    by_gain = np.argsort(-h, kind="stable")
-    out = by_gain[~chosen[by_gain]][:width]
-    into = by_gain[chosen[by_gain]][::-1][:width]
+    others, chosen_ones = np.flatnonzero(~chosen), np.flatnonzero(chosen)
+    out = others[np.sort(top_k(h[others], width)[0])]
+    into = chosen_ones[np.sort(top_k(-h[chosen_ones], width)[0])]
     if not out.shape[0] or not into.shape[0]:
         return
     pool = np.concatenate([into, out])
@@ -236,6 +239,7 @@ def improve_by_swaps(
     part = block.counts[:, pool]
     counts = part if block.alpha is None else part.toarray() + block.alpha[pool]
     value, sums = block.atom(best)
+    rounding = 16 * float(np.finfo(np.float64).eps * sums.sum())
     for _ in range(rounds):
         leaving, joining = np.flatnonzero(member), np.flatnonzero(~member)
         new_sums = (
@@ -248,7 +252,7 @@ def improve_by_swaps(
         totals = new_sums.sum(axis=0)
         new_gain = new_value - xlogy(new_sums, new_sums / totals).sum(axis=0)
         i, j = np.unravel_index(np.argmax(new_gain), new_gain.shape)
-        if not new_gain[i, j] > relaxation.best_gain * (1 + 1e-13):
+        if not new_gain[i, j] > relaxation.best_gain + rounding:
             break
         member[leaving[i]], member[joining[j]] = False, True
         chosen[pool[leaving[i]]], chosen[pool[joining[j]]] = False, True

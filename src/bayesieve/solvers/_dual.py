@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve import _core
 from bayesieve.solvers._block import Block
 from bayesieve.solvers._hull import maximise_on_hull
 from bayesieve.solvers._logs import Floats, entropy_gap, log_or_zero
@@ -30,7 +31,9 @@ __all__ = ["Relaxation", "relax"]
 
 #: The relaxation is solved to this relative accuracy.
 DUAL_TOLERANCE = 1e-12
-_MAX_EVALUATIONS = 500
+#: A node that will be branched on needs its bound to this share of what it exceeds.
+BRANCH_TOLERANCE = 0.02
+MAX_EVALUATIONS = 500
 
 
 @dataclass
@@ -78,11 +81,13 @@ def relax(
         ``time.monotonic()`` after which the bounds found so far are returned.
     """
     living = block.living_classes()
-    if living.sum() <= 1 or k >= len(block):
+    if living.sum() <= 1 or not 0 < k < len(block):
         return _without_choice(block, min(k, len(block)), shares)
     interior = _interior(np.where(living, shares, 0.0), living)
-    if block.n_classes == 2:
-        return _relax_two(block, k, float(interior[0]), good_enough, deadline)
+    if block.n_classes == 2 and block.alpha is None:
+        # A share may round to one; the logarithm of the other must stay finite.
+        share = min(max(float(interior[0]), 1e-300), 1.0 - 2.0**-53)
+        return _relax_two(block, k, share, good_enough, deadline)
     return _relax_many(block, k, interior, living, good_enough, deadline)
 
 
@@ -102,7 +107,7 @@ def _interior(
 
 
 def _without_choice(block: Block, k: int, shares: Floats) -> Relaxation:
-    """All candidates are taken, or one class has all counts and every gain is zero."""
+    """All or none are taken, or one class has all counts and every gain is zero."""
     result = Relaxation()
     everything = np.arange(k)
     value, sums = block.atom(everything)
@@ -153,11 +158,11 @@ def _is_done(result: Relaxation, good_enough: float, deadline: float) -> bool:
     tolerance = DUAL_TOLERANCE * abs(result.upper)
     if result.lower > good_enough > -math.inf:
         # A node that will be branched on anyway needs no better bound than this.
-        tolerance = max(tolerance, 0.02 * (result.lower - good_enough))
+        tolerance = max(tolerance, BRANCH_TOLERANCE * (result.lower - good_enough))
     return (
         result.upper - result.lower <= tolerance
         or result.upper <= good_enough
-        or result.evaluations >= _MAX_EVALUATIONS
+        or result.evaluations >= MAX_EVALUATIONS
         or (deadline < math.inf and time.monotonic() > deadline)
     )
 
@@ -165,70 +170,44 @@ def _is_done(result: Relaxation, good_enough: float, deadline: float) -> bool:
 def _relax_two(
     block: Block, k: int, share: float, good_enough: float, deadline: float
 ) -> Relaxation:
-    """Bracket the share of the first class; atoms left and right of the minimum."""
-    result = Relaxation()
-    low, high = 0.0, 1.0
-    left: _Atom | None = None
-    right: _Atom | None = None
-    while True:
-        atom = _evaluate(block, k, np.array([share, 1.0 - share]), result)
-        target = float(atom.own_shares[0])
-        if target > share:
-            low, left = share, atom
-        elif target < share:
-            high, right = share, atom
-        else:
-            result.lower = result.upper
-        if _is_done(result, good_enough, deadline):
-            return result
-        if low < target < high and result.evaluations < 40:
-            share = target
-            continue
-        if left is not None and right is not None:
-            share, value = _crossing(left, right, low, high)
-            result.lower = max(result.lower, min(value, result.upper))
-            if _is_done(result, good_enough, deadline):
-                return result
-        else:
-            share = 0.5 * (low + high)
-        if not low < share < high:  # the bracket has shrunk to neighbouring numbers
-            result.lower = result.upper
-            return result
-
-
-def _crossing(
-    left: _Atom, right: _Atom, low: float, high: float
-) -> tuple[float, float]:
-    """Minimise the larger of two atoms inside the bracket: where, and its value.
-
-    The left atom lies above at ``low`` and the right one at ``high``, so they cross.
-    """
-    shift = left.value - right.value
-    d0 = float(left.sums[0] - right.sums[0])
-    d1 = float(left.sums[1] - right.sums[1])
-    a, b = low, high
-    for _ in range(100):
-        middle = 0.5 * (a + b)
-        if not a < middle < b:
-            break
-        difference = shift - d0 * math.log(middle) - d1 * math.log1p(-middle)
-        if difference > 0:
-            a = middle
-        else:
-            b = middle
-
-    def at(atom: _Atom, x: float) -> float:
-        return atom.value - float(
-            atom.sums[0] * math.log(x) + atom.sums[1] * math.log1p(-x)
-        )
-
-    # Left of the crossing the left atom is the larger, right of it the right one; each
-    # is convex, so its least value on its side is at its own minimum or at the
-    # crossing.
-    x_left = min(float(left.own_shares[0]), b)
-    x_right = max(float(right.own_shares[0]), a)
-    on_left, on_right = at(left, x_left), at(right, x_right)
-    return (x_left, on_left) if on_left <= on_right else (x_right, on_right)
+    """Bracket the share of the first class, in the compiled core."""
+    seconds = math.inf if deadline == math.inf else deadline - time.monotonic()
+    (
+        upper,
+        lower,
+        share,
+        gains,
+        floor,
+        following,
+        best_gain,
+        best,
+        evaluations,
+    ) = _core.relax_two_classes(
+        block.value,
+        block.counts[0],
+        block.counts[1],
+        k,
+        block.chosen_value,
+        float(block.chosen_sums[0]),
+        float(block.chosen_sums[1]),
+        share,
+        good_enough,
+        DUAL_TOLERANCE,
+        BRANCH_TOLERANCE,
+        MAX_EVALUATIONS,
+        seconds,
+    )
+    return Relaxation(
+        upper=upper,
+        lower=lower,
+        shares=np.array([share, 1.0 - share]),
+        gains=gains,
+        floor=floor,
+        following=following,
+        best_gain=best_gain,
+        best=best.view(np.int64),
+        evaluations=evaluations,
+    )
 
 
 def _relax_many(

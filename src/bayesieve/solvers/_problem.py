@@ -26,14 +26,12 @@ from bayesieve.solvers._branch import (
     branch_and_bound,
     improve_by_swaps,
 )
+from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merged
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import Floats, log_or_zero
 from bayesieve.solvers._topk import top_k
 
 __all__ = ["MultinomialProblem", "Outcome"]
-
-#: Rounding of a gain, relative to the level it is compared with.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,15 @@ class _Scan:
     columns_above: NDArray[np.int64]  # columns with a total of at least that
 
 
+@dataclass(frozen=True)
+class _Pool:
+    """Columns of large total, as a table of their own: nearly all passes go over it."""
+
+    columns: NDArray[np.int64]
+    table: ColumnTable
+    least_total: float
+
+
 class MultinomialProblem:
     """Sparse multinomial naive Bayes on one table of counts and one smoothing.
 
@@ -70,28 +77,16 @@ class MultinomialProblem:
     """
 
     def __init__(self, counts: Any, alpha: float | Floats) -> None:
-        self.counts = counts
         self.alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
-        self.n_classes, self.n_features = (int(n) for n in counts.shape)
-        self._is_sparse = not isinstance(counts, np.ndarray)
-        self._columns: Any
-        if self._is_sparse:
-            self._columns = _core.SparseColumns(
-                np.ascontiguousarray(counts.indptr, dtype=np.int64),
-                np.ascontiguousarray(counts.indices, dtype=np.int32),
-                np.ascontiguousarray(counts.data, dtype=np.float64),
-                self.n_classes,
-                self.alpha,
-            )
-        else:
-            table = np.ascontiguousarray(counts, dtype=np.float64)
-            self._columns = _core.DenseColumns(table, self.alpha)
+        self.table = ColumnTable(counts, self.alpha)
+        self.n_classes, self.n_features = self.table.n_classes, self.table.n_features
+        self._pool: _Pool | None = None
         # Where the last solve ended: the start of the next one, for another k.
         self._last: tuple[Block, Floats] | None = None
 
     @cached_property
     def _scan(self) -> _Scan:
-        class_totals, whole, nonempty, histogram = self._columns.scan()
+        class_totals, whole, nonempty, histogram = self.table.scan()
         if self.alpha.shape[0] == 1:
             class_totals = class_totals + self.alpha[0] * self.n_features
         else:
@@ -134,40 +129,43 @@ class MultinomialProblem:
 
     def nonempty(self) -> NDArray[np.int64]:
         """Columns with any count."""
-        return _as_int64(self._columns.with_total(0.0))
+        return self.table.with_total(0.0)
 
     def gains(self, shares: Floats) -> Floats:
         """``h_i(p)`` of every column; 0 without counts."""
-        gains: Floats = self._columns.gains(log_or_zero(shares))
-        return gains
+        return self.table.gains(shares)
 
     def smoothed(self, columns: NDArray[np.int64]) -> Floats:
         """Smoothed counts of some columns, dense (K, len(columns))."""
-        part = self.counts[:, columns]
-        if self._is_sparse:
-            part = part.toarray()
-        smoothed: Floats = part + self._alpha_of(columns)
-        return smoothed
-
-    def _alpha_of(self, columns: NDArray[np.int64]) -> Floats:
-        if self.alpha.shape[0] == 1:
-            return np.full(columns.shape[0], self.alpha[0])
-        return self.alpha[columns]
+        return self.table.smoothed(columns)
 
     def block(self, columns: NDArray[np.int64]) -> Block:
         """Some columns as candidates."""
-        if self._is_sparse:
-            return Block.sparse(
-                columns, self.counts[:, columns], self._alpha_of(columns)
-            )
-        return Block.dense(columns, self.smoothed(columns))
+        return self.table.block(columns)
 
-    def _reaching(self, shares: Floats, level: float) -> NDArray[np.int64]:
-        """Every column of the table whose gain at p reaches the level."""
-        log_p = log_or_zero(shares)
-        steepest = float((-log_p).max())
-        min_total = level / steepest * (1 - _ROUNDING) if steepest > 0 else 0.0
-        return _as_int64(self._columns.with_gain(log_p, level, min_total))
+    def _pool_for(self, k: int) -> _Pool | None:
+        """The columns of largest total, many times k; None if that is most of them."""
+        wanted = max(24 * k, 1 << 15)
+        if 2 * wanted > self.n_nonempty:
+            return None
+        if self._pool is None or self._pool.columns.shape[0] < 6 * k:
+            above = self._scan.columns_above
+            position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
+            least = float(self._scan.total_levels[position])
+            columns = self.table.with_total(least)
+            self._pool = _Pool(columns, self.table.part(columns), least)
+        return self._pool
+
+    def _reaching(self, k: int, shares: Floats, level: float) -> NDArray[np.int64]:
+        """Every column of the table whose gain at p reaches the level.
+
+        A column outside the pool has too small a total for that whenever the level asks
+        for more than the least total of the pool.
+        """
+        pool = self._pool_for(k)
+        if pool is not None and least_total(shares, level) >= pool.least_total:
+            return pool.columns[pool.table.with_gain(shares, level)]
+        return self.table.with_gain(shares, level)
 
     @cached_property
     def _witnesses(self) -> NDArray[np.int64]:
@@ -181,13 +179,14 @@ class MultinomialProblem:
         filled = self.nonempty()
         if not filled.shape[0]:
             return filled
-        if self._is_sparse:
-            counted = np.flatnonzero(self.counts.data > 0)
-            _, first = np.unique(self.counts.indices[counted], return_index=True)
+        counts = self.table.counts
+        if self.table.is_sparse:
+            counted = np.flatnonzero(counts.data > 0)
+            _, first = np.unique(counts.indices[counted], return_index=True)
             entries = counted[first]
-            found = np.searchsorted(self.counts.indptr, entries, side="right") - 1
+            found = np.searchsorted(counts.indptr, entries, side="right") - 1
         else:
-            found = self.counts.argmax(axis=1)[self.counts.max(axis=1) > 0]
+            found = counts.argmax(axis=1)[counts.max(axis=1) > 0]
         # A column that is smoothed has every class.
         smoothed = filled[
             np.argmax(np.broadcast_to(self.alpha, self.n_features)[filled])
@@ -196,26 +195,27 @@ class MultinomialProblem:
         return witnesses
 
     def _candidates(self, columns: NDArray[np.int64]) -> Block:
-        return self.block(np.union1d(columns, self._witnesses))
-
-    def _largest(self, wanted: int) -> NDArray[np.int64]:
-        """About that many columns of largest total, never fewer if there are enough."""
-        above = self._scan.columns_above
-        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
-        return _as_int64(
-            self._columns.with_total(float(self._scan.total_levels[position]))
-        )
+        return self.block(merged(columns, self._witnesses))
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
-        if self._last is None or len(self._last[0]) < k:
-            largest = self._largest(max(k, min(4 * k, k + 8192, 10**6)))
-            return self._candidates(largest), self.overall_shares
-        block, shares = self._last
-        if len(block) > 3 * k + 512:
-            keep, _, _ = top_k(block.gains(log_or_zero(shares)), 2 * k + 256)
-            witnesses = np.searchsorted(block.columns, self._witnesses)
-            block = block.take(np.union1d(keep, witnesses))
-        return block, shares
+        """Some more than k columns of large gain where the last solve ended."""
+        wanted = 2 * k + 256
+        if self._last is not None and len(self._last[0]) >= k:
+            block, shares = self._last
+            if len(block) > wanted + k:
+                keep, _, _ = top_k(block.gains(log_or_zero(shares)), wanted)
+                witnesses = np.searchsorted(block.columns, self._witnesses)
+                block = block.take(merged(np.sort(keep), witnesses))
+            return block, shares
+        shares = self.overall_shares
+        pool = self._pool_for(k)
+        if pool is None:
+            columns = self.nonempty()
+            if columns.shape[0] > wanted:
+                columns = columns[top_k(self.gains(shares)[columns], wanted)[0]]
+        else:
+            columns = pool.columns[top_k(pool.table.gains(shares), wanted)[0]]
+        return self._candidates(np.sort(columns)), shares
 
     def relaxation(
         self, k: int, *, widen: bool = False, limits: Limits | None = None
@@ -226,7 +226,6 @@ class MultinomialProblem:
         better than the best one met, as the exact search needs it.
         """
         deadline = math.inf if limits is None else limits.deadline
-        cold = self._last is None or len(self._last[0]) < k
         block, shares = self._first_candidates(k)
         for attempt in itertools.count():
             result = relax(block, k, shares, deadline=deadline)
@@ -237,15 +236,14 @@ class MultinomialProblem:
             if len(block) == self.n_nonempty:
                 break
             level = result.floor - (result.slack if widen else 0.0)
-            level = max(level, 0.0) * (1 - _ROUNDING)
-            if not cold and _contains(block.columns, self._reaching(shares, level)):
+            level = max(level, 0.0) * (1 - ROUNDING)
+            if _contains(block.columns, self._reaching(k, shares, level)):
                 break
-            cold = False
-            wider = self._reaching(shares, 0.95 * level)
+            wider = self._reaching(k, shares, 0.95 * level)
             # The first blocks may be far off and are replaced; from then on they grow,
             # so that this ends whatever the shares do.
             kept = block.columns[_best(result)] if attempt < 3 else block.columns
-            block = self._candidates(np.union1d(wider, kept))
+            block = self._candidates(merged(wider, np.sort(kept)))
         self._last = (block, shares)
         return block, result
 
@@ -307,12 +305,6 @@ class MultinomialProblem:
         assert result.shares is not None
         gain = result.best_gain
         return Outcome(columns, gain, gain, gain, result.shares, 1, False)
-
-
-def _as_int64(columns: Any) -> NDArray[np.int64]:
-    """NumPy has two names for the same 64-bit integer; use the usual one."""
-    usual: NDArray[np.int64] = columns.view(np.int64)
-    return usual
 
 
 def _best(result: Relaxation) -> NDArray[np.int64]:

@@ -14,6 +14,8 @@ import numpy as np
 from scipy import sparse
 
 NUMERIC_KINDS = "biuf"
+#: Integer labels that span less than this are encoded by counting, not by sorting.
+_NARROW_RANGE = 1 << 20
 _WIDE_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -332,6 +334,9 @@ def _encode_numbers(
     labels: np.ndarray, known: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     if known is None:
+        found = _encode_by_counting(labels)
+        if found is not None:
+            return found
         known, codes = np.unique(labels, return_inverse=True)
         return known, codes.reshape(-1).astype(np.int64, copy=False)
     if labels.size == 0:
@@ -344,6 +349,22 @@ def _encode_numbers(
         row = int(np.argmax(wrong))
         raise _unknown_label(labels[row].item(), row, known)
     return known, codes.astype(np.int64, copy=False)
+
+
+def _encode_by_counting(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Encode integers of a narrow range without sorting them, else None."""
+    if labels.dtype.kind not in "biu" or not labels.size:
+        return None
+    low, high = int(labels.min()), int(labels.max())
+    if high - low >= _NARROW_RANGE or not -(2**62) < low <= high < 2**62:
+        return None
+    offsets = labels.astype(np.int64) - low
+    values = np.flatnonzero(np.bincount(offsets))
+    if values.size == high - low + 1:  # no gaps: offsets are codes
+        return (values + low).astype(labels.dtype), offsets
+    rank = np.zeros(high - low + 1, dtype=np.int64)
+    rank[values] = np.arange(values.size)
+    return (values + low).astype(labels.dtype), rank[offsets]
 
 
 def _encode_objects(

@@ -1,0 +1,272 @@
+// The relaxation for two classes: minimise over the share a of the first class
+//
+//   s_k(h(a)) + chosen,   h_i(a) = v_i - f0_i log a - f1_i log(1 - a),
+//
+// where s_k sums the k largest. The minimum is bracketed; every set of k largest is an atom,
+// a curve that bounds s_k from below everywhere, and the next point is the minimum of the
+// current atom where that lies inside the bracket, else where the atoms of both ends cross.
+// Solving thousands of paths in cross-validation is this loop on a few thousand columns, so
+// it is compiled; the plain twin is in tests/core.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+namespace nb = nanobind;
+using nb::literals::operator""_a;
+
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kFreeSteps = 40;  // evaluations before an atom's own minimum is no longer tried
+
+struct Atom {
+    double value = 0.0, s0 = 0.0, s1 = 0.0, own_gain = 0.0;
+
+    double own_share() const { return s0 / (s0 + s1); }
+    double at(double share) const {
+        return value - (s0 * std::log(share) + s1 * std::log1p(-share));
+    }
+};
+
+double xlogy(double x, double y) { return x > 0.0 ? x * std::log(y) : 0.0; }
+
+// Sums in runs of 64 keep the rounding of long sums small.
+struct Sum {
+    double total = 0.0, run = 0.0;
+    int length = 0;
+    void add(double x) {
+        run += x;
+        if (++length == 64) {
+            total += run;
+            run = 0.0;
+            length = 0;
+        }
+    }
+    double get() const { return total + run; }
+};
+
+class Relaxation {
+public:
+    const double *value, *f0, *f1;
+    std::size_t n, k;
+    double chosen_value, chosen0, chosen1;
+
+    double upper = kInfinity, lower = -kInfinity, share_at_upper = 0.5;
+    double floor = 0.0, following = 0.0, best_gain = -kInfinity;
+    std::int64_t evaluations = 0;
+    std::vector<double> gains, gains_at_upper, scratch;
+    std::vector<std::int64_t> positions, best;
+
+    // k-th and (k+1)-th largest gain. From the second time on the k-th is nearly known:
+    // only the gains around it are partitioned.
+    void select(double& kth, double& next) {
+        if (evaluations > 0 && try_window(kth, next)) return;
+        scratch = gains;
+        std::nth_element(scratch.begin(), scratch.begin() + (k - 1), scratch.end(),
+                         std::greater<double>());
+        kth = scratch[k - 1];
+        next = *std::max_element(scratch.begin() + k, scratch.end());
+    }
+
+    bool try_window(double& kth, double& next) {
+        const double low = 0.95 * last_kth, high = 1.05 * last_kth;
+        std::size_t above = 0;
+        double below = -kInfinity;
+        scratch.clear();
+        for (const double h : gains) {
+            if (h > high) ++above;
+            else if (h >= low) scratch.push_back(h);
+            else below = std::max(below, h);
+        }
+        if (above >= k || above + scratch.size() < k) return false;
+        const std::size_t rank = k - above;  // within the window, from the largest
+        std::nth_element(scratch.begin(), scratch.begin() + (rank - 1), scratch.end(),
+                         std::greater<double>());
+        kth = scratch[rank - 1];
+        next = rank < scratch.size()
+                   ? *std::max_element(scratch.begin() + rank, scratch.end())
+                   : below;
+        return true;
+    }
+
+    Atom evaluate(double share) {
+        const double log0 = std::log(share), log1 = std::log1p(-share);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double h = value[i] - f0[i] * log0 - f1[i] * log1;
+            gains[i] = h > 0.0 ? h : 0.0;
+        }
+        double kth, next;
+        select(kth, next);
+        last_kth = kth;
+        positions.clear();
+        std::size_t above = 0;  // ties go to the lowest positions
+        if (next == kth)
+            for (const double h : gains) above += h > kth;
+        std::size_t ties = next == kth ? k - above : n;
+        Sum v, s0, s1;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (gains[i] < kth) continue;
+            if (gains[i] == kth) {
+                if (ties == 0) continue;
+                --ties;
+            }
+            positions.push_back(static_cast<std::int64_t>(i));
+            v.add(value[i]);
+            s0.add(f0[i]);
+            s1.add(f1[i]);
+        }
+        Atom atom;
+        atom.value = chosen_value + v.get();
+        atom.s0 = chosen0 + s0.get();
+        atom.s1 = chosen1 + s1.get();
+        const double total = atom.s0 + atom.s1;
+        atom.own_gain =
+            atom.value - xlogy(atom.s0, atom.s0 / total) - xlogy(atom.s1, atom.s1 / total);
+        const double here = std::max(atom.value - (atom.s0 * log0 + atom.s1 * log1),
+                                     atom.own_gain);
+        if (here < upper) {
+            upper = here;
+            share_at_upper = share;
+            gains_at_upper = gains;
+            floor = kth;
+            following = next;
+        }
+        if (atom.own_gain > best_gain) {
+            best_gain = atom.own_gain;
+            best = positions;
+            lower = std::max(lower, best_gain);
+        }
+        ++evaluations;
+        return atom;
+    }
+
+private:
+    double last_kth = 0.0;
+};
+
+// Minimises the larger of two atoms inside the bracket. The left one lies above at `low`, the
+// right one at `high`; each is convex, so its least value on its side of their crossing is at
+// its own minimum or at the crossing.
+std::pair<double, double> crossing(const Atom& left, const Atom& right, double low, double high) {
+    const double shift = left.value - right.value;
+    const double d0 = left.s0 - right.s0, d1 = left.s1 - right.s1;
+    double a = low, b = high;
+    for (int step = 0; step < 100; ++step) {
+        const double middle = 0.5 * (a + b);
+        if (!(a < middle && middle < b)) break;
+        if (shift - d0 * std::log(middle) - d1 * std::log1p(-middle) > 0.0) a = middle;
+        else b = middle;
+    }
+    const double x_left = std::min(left.own_share(), b), x_right = std::max(right.own_share(), a);
+    const double on_left = left.at(x_left), on_right = right.at(x_right);
+    return on_left <= on_right ? std::pair{x_left, on_left} : std::pair{x_right, on_right};
+}
+
+void minimise(Relaxation& r, double share, double good_enough, double tolerance,
+              double branch_tolerance, std::int64_t most, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    auto done = [&] {
+        double allowed = tolerance * std::fabs(r.upper);
+        if (r.lower > good_enough && good_enough > -kInfinity)
+            allowed = std::max(allowed, branch_tolerance * (r.lower - good_enough));
+        return r.upper - r.lower <= allowed || r.upper <= good_enough ||
+               r.evaluations >= most ||
+               (seconds < kInfinity &&
+                std::chrono::duration<double>(Clock::now() - begin).count() > seconds);
+    };
+    double low = 0.0, high = 1.0;
+    bool has_left = false, has_right = false;
+    Atom left, right;
+    while (true) {
+        const Atom atom = r.evaluate(share);
+        const double target = atom.own_share();
+        if (target > share) {
+            low = share;
+            left = atom;
+            has_left = true;
+        } else if (target < share) {
+            high = share;
+            right = atom;
+            has_right = true;
+        } else {
+            r.lower = r.upper;  // the slope is zero: this is the minimum
+        }
+        if (done()) return;
+        if (low < target && target < high && r.evaluations < kFreeSteps) {
+            share = target;
+            continue;
+        }
+        if (has_left && has_right) {
+            const auto [where, bound] = crossing(left, right, low, high);
+            share = where;
+            r.lower = std::max(r.lower, std::min(bound, r.upper));
+            if (done()) return;
+        } else {
+            share = 0.5 * (low + high);
+        }
+        if (!(low < share && share < high)) {  // neighbouring numbers: nothing in between
+            r.lower = r.upper;
+            return;
+        }
+    }
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
+}
+
+using Result = std::tuple<double, double, double, DoubleArray, double, double, double, IndexArray,
+                          std::int64_t>;
+
+Result relax_two_classes(const Vector& value, const Vector& f0, const Vector& f1, std::size_t k,
+                         double chosen_value, double chosen0, double chosen1, double share,
+                         double good_enough, double tolerance, double branch_tolerance,
+                         std::int64_t most, double seconds) {
+    const std::size_t n = value.shape(0);
+    if (f0.shape(0) != n || f1.shape(0) != n || k < 1 || k >= n || !(share > 0.0 && share < 1.0))
+        throw std::invalid_argument("1 <= k < n columns and a share inside (0, 1) are needed");
+    Relaxation r{};
+    r.value = value.data();
+    r.f0 = f0.data();
+    r.f1 = f1.data();
+    r.n = n;
+    r.k = k;
+    r.chosen_value = chosen_value;
+    r.chosen0 = chosen0;
+    r.chosen1 = chosen1;
+    {
+        nb::gil_scoped_release release;
+        r.gains.resize(n);
+        minimise(r, share, good_enough, tolerance, branch_tolerance, most, seconds);
+    }
+    return {r.upper,     r.lower,       r.share_at_upper, to_numpy(std::move(r.gains_at_upper)),
+            r.floor,     r.following,   r.best_gain,      to_numpy(std::move(r.best)),
+            r.evaluations};
+}
+
+}  // namespace
+
+void register_two_class_relaxation(nb::module_& m) {
+    m.def("relax_two_classes", &relax_two_classes, "value"_a, "f0"_a, "f1"_a, "k"_a,
+          "chosen_value"_a, "chosen0"_a, "chosen1"_a, "share"_a, "good_enough"_a, "tolerance"_a,
+          "branch_tolerance"_a, "most"_a, "seconds"_a,
+          "Upper and lower bound, share at the upper bound, gains there, k-th and (k+1)-th\n"
+          "largest of them, value and positions of the best set met, evaluations.");
+}

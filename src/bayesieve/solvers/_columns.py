@@ -1,0 +1,111 @@
+"""The columns of a smoothed count table, dense or sparse, behind one face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve import _core
+from bayesieve.solvers._block import Block
+from bayesieve.solvers._logs import Floats, log_or_zero
+
+__all__ = ["ColumnTable", "merged"]
+
+#: Rounding of a gain, relative to the level it is compared with.
+ROUNDING = 1e-9
+
+
+class ColumnTable:
+    """A (K, m) table of counts and its smoothing; read, never copied."""
+
+    def __init__(self, counts: Any, alpha: Floats) -> None:
+        self.counts = counts
+        self.alpha = alpha  # one value, or one for each column
+        self.n_classes, self.n_features = (int(n) for n in counts.shape)
+        self.is_sparse = not isinstance(counts, np.ndarray)
+        self._core: Any
+        if self.is_sparse:
+            self._core = _core.SparseColumns(
+                np.ascontiguousarray(counts.indptr, dtype=np.int64),
+                np.ascontiguousarray(counts.indices, dtype=np.int32),
+                np.ascontiguousarray(counts.data, dtype=np.float64),
+                self.n_classes,
+                alpha,
+            )
+        else:
+            table = np.ascontiguousarray(counts, dtype=np.float64)
+            self._core = _core.DenseColumns(table, alpha)
+
+    def scan(self) -> tuple[Floats, float, int, NDArray[np.int64]]:
+        """Class totals without smoothing, sum of G log G, filled columns, histogram."""
+        totals, whole, filled, histogram = self._core.scan()
+        return totals, float(whole), int(filled), histogram
+
+    def with_total(self, least: float) -> NDArray[np.int64]:
+        """Columns with a count whose smoothed total is at least this."""
+        return _as_int64(self._core.with_total(least))
+
+    def with_gain(self, shares: Floats, level: float) -> NDArray[np.int64]:
+        """Columns whose gain at p reaches the level."""
+        return _as_int64(
+            self._core.with_gain(log_or_zero(shares), level, least_total(shares, level))
+        )
+
+    def gains(self, shares: Floats) -> Floats:
+        """``h_i(p)`` of every column; 0 without counts."""
+        gains: Floats = self._core.gains(log_or_zero(shares))
+        return gains
+
+    def alpha_of(self, columns: NDArray[np.int64]) -> Floats:
+        """Smoothing of some columns, one value each."""
+        if self.alpha.shape[0] == 1:
+            return np.full(columns.shape[0], self.alpha[0])
+        return self.alpha[columns]
+
+    def smoothed(self, columns: NDArray[np.int64]) -> Floats:
+        """Smoothed counts of some columns, dense (K, len(columns))."""
+        part = self.counts[:, columns]
+        if self.is_sparse:
+            part = part.toarray()
+        smoothed: Floats = part + self.alpha_of(columns)
+        return smoothed
+
+    def block(self, columns: NDArray[np.int64]) -> Block:
+        """Some columns as candidates."""
+        if self.is_sparse:
+            return Block.sparse(
+                columns, self.counts[:, columns], self.alpha_of(columns)
+            )
+        return Block.dense(columns, self.smoothed(columns))
+
+    def part(self, columns: NDArray[np.int64]) -> ColumnTable:
+        """Some columns as a table of their own."""
+        alpha = self.alpha if self.alpha.shape[0] == 1 else self.alpha[columns]
+        return ColumnTable(self.counts[:, columns], alpha)
+
+
+def least_total(shares: Floats, level: float) -> float:
+    """Total below which no column can have a gain of that level at p.
+
+    ``h_i(p) <= G_i max_c(-log p_c)``.
+    """
+    steepest = float((-log_or_zero(shares)).max())
+    return level / steepest * (1 - ROUNDING) if steepest > 0 else 0.0
+
+
+def merged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Union of two sorted sets of columns, sorted."""
+    both = np.concatenate([a, b])
+    both.sort(kind="stable")  # two runs: this is a merge
+    if both.shape[0] < 2:
+        return both
+    distinct: NDArray[np.int64] = both[np.append(True, both[1:] != both[:-1])]
+    return distinct
+
+
+def _as_int64(columns: Any) -> NDArray[np.int64]:
+    """NumPy has two names for the same 64-bit integer; use the usual one."""
+    usual: NDArray[np.int64] = columns.view(np.int64)
+    return usual
