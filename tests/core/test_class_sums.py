@@ -350,11 +350,11 @@ def test_read_only_and_empty_inputs():
         assert not out.any()
 
 
-@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_duplicates_are_found_in_any_order(make, dtype):
     def duplicated(indices, indptr):
-        shape = (2, 6) if make is sp.csr_array else (6, 2)
+        shape = (2, 6) if make is sparse.csr_array else (6, 2)
         data = np.ones(len(indices))
         X = make((data, np.array(indices, dtype), np.array(indptr, dtype)), shape=shape)
         return kernels.has_duplicates(X)
