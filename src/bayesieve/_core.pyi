@@ -74,6 +74,11 @@ class DenseColumns:
     def gains(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Gain of every column at p; 0 for a column without counts."""
 
+    def extract(self, min_total: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+        """
+        Columns with a count whose total reaches min_total, and their counts (K, n).
+        """
+
 class SparseColumns:
     """Columns of a (K, m) CSC table, smoothed."""
 

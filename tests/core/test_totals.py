@@ -9,8 +9,8 @@ from scipy.special import xlogy
 
 from bayesieve import _core
 
-# Around the tile (2,048) and the block (32,768) of the kernels, and several blocks.
-WIDTHS = (1, 2, 2047, 2048, 2049, 32767, 32768, 32769, 70000)
+# Around the tile (2,048) and the block (131,072) of the kernels, and several blocks.
+WIDTHS = (1, 2, 2047, 2048, 2049, 70000, 131071, 131072, 131073, 270000)
 ALPHAS = ("none", "scalar", "array", "array with zeros")
 
 
@@ -205,3 +205,19 @@ def test_arrays_that_are_no_csc_matrix_are_refused():
     row = np.array([0, 1], dtype=np.int32)
     with pytest.raises(ValueError, match="do not form a CSC matrix"):
         _core.SparseColumns(start, row, np.ones(2), 2, np.ones(1))
+
+
+@pytest.mark.parametrize("m", WIDTHS)
+@pytest.mark.parametrize("kind", ALPHAS)
+def test_extracted_columns_come_with_their_counts(m, kind):
+    rng = np.random.default_rng(m)
+    table = zipf_table(rng, 3, m, "integer")
+    alpha = smoothing(rng, kind, m)
+    columns = _core.DenseColumns(table, alpha)
+    totals = table.sum(axis=0) + 3 * alpha
+    least = float(np.quantile(totals, 0.9))
+    found, counts = columns.extract(least)
+    expected = np.flatnonzero((table.sum(axis=0) > 0) & (totals >= least))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(counts, table[:, expected])
+    np.testing.assert_array_equal(found, columns.with_total(least))

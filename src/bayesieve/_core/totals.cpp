@@ -35,6 +35,7 @@ using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using TableArray = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
 constexpr std::size_t kBlock = 1 << 17;  // small tables are not worth a second thread
@@ -316,6 +317,53 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
     return to_numpy(std::move(found));
 }
 
+// Columns of a dense table whose total reaches min_total, with their counts as a table of
+// their own: taken while the pass has them in cache, not looked up again afterwards.
+std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Smoothing& smooth,
+                                           double min_total) {
+    const std::size_t m = columns.columns, K = columns.classes;
+    std::vector<std::vector<std::int64_t>> parts(bayesieve::block_count(m, kBlock));
+    std::vector<std::vector<double>> counts(parts.size());
+    std::vector<std::int64_t> found;
+    std::vector<double>* table = new std::vector<double>();
+    nb::capsule owner(table, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    {
+        nb::gil_scoped_release release;
+        bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t begin,
+                                                 std::size_t end) {
+            double raw[kTile];
+            std::uint32_t large[kTile];
+            for (std::size_t first = begin; first < end; first += kTile) {
+                const std::size_t last = std::min(end, first + kTile), width = last - first;
+                columns.totals(first, last, raw, nullptr);
+                std::size_t count = 0;
+                for (std::size_t j = 0; j < width; ++j) {
+                    large[count] = static_cast<std::uint32_t>(j);
+                    count += (raw[j] > 0.0) & (smooth.total(raw[j], first + j) >= min_total);
+                }
+                for (std::size_t q = 0; q < count; ++q) {
+                    const std::size_t i = first + large[q];
+                    parts[b].push_back(static_cast<std::int64_t>(i));
+                    for (std::size_t c = 0; c < K; ++c) counts[b].push_back(columns.f[c * m + i]);
+                }
+            }
+        });
+        std::size_t size = 0;
+        for (const auto& part : parts) size += part.size();
+        found.reserve(size);
+        table->resize(K * size);
+        std::size_t at = 0;
+        for (std::size_t b = 0; b < parts.size(); ++b) {
+            found.insert(found.end(), parts[b].begin(), parts[b].end());
+            for (std::size_t q = 0; q < parts[b].size(); ++q, ++at)
+                for (std::size_t c = 0; c < K; ++c)
+                    (*table)[c * size + at] = counts[b][q * K + c];
+        }
+    }
+    const std::size_t size = found.size();
+    return {to_numpy(std::move(found)), TableArray(table->data(), {K, size}, owner)};
+}
+
 template <class Columns>
 DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* log_p) {
     const std::size_t m = columns.columns;
@@ -391,6 +439,13 @@ void register_totals(nb::module_& m) {
 
     using Dense = Smoothed<DenseColumns>;
     bind<DenseColumns>(m, "DenseColumns", "Columns of a (K, m) table in C order, smoothed.")
+        .def(
+            "extract",
+            [](const Dense& self, double min_total) {
+                return extract(self.columns, self.smoothing, min_total);
+            },
+            "min_total"_a,
+            "Columns with a count whose total reaches min_total, and their counts (K, n).")
         .def(
             "__init__",
             [](Dense* self, const Table& f, const Vector& alpha) {

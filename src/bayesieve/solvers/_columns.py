@@ -80,10 +80,16 @@ class ColumnTable:
             )
         return Block.dense(columns, self.smoothed(columns))
 
-    def part(self, columns: NDArray[np.int64]) -> ColumnTable:
-        """Some columns as a table of their own."""
+    def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable]:
+        """Columns with a total of at least this, and they as a table of their own."""
+        if self.is_sparse:
+            columns = self.with_total(least)
+            counts = self.counts[:, columns]
+        else:
+            columns, counts = self._core.extract(least)
+            columns = _as_int64(columns)
         alpha = self.alpha if self.alpha.shape[0] == 1 else self.alpha[columns]
-        return ColumnTable(self.counts[:, columns], alpha)
+        return columns, ColumnTable(counts, alpha)
 
 
 def least_total(shares: Floats, level: float) -> float:

@@ -145,15 +145,14 @@ class MultinomialProblem:
 
     def _pool_for(self, k: int) -> _Pool | None:
         """The columns of largest total, many times k; None if that is most of them."""
-        wanted = max(24 * k, 1 << 15)
+        wanted = max(16 * k, 1 << 15)
         if 2 * wanted > self.n_nonempty:
             return None
         if self._pool is None or self._pool.columns.shape[0] < 6 * k:
             above = self._scan.columns_above
             position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
             least = float(self._scan.total_levels[position])
-            columns = self.table.with_total(least)
-            self._pool = _Pool(columns, self.table.part(columns), least)
+            self._pool = _Pool(*self.table.large_part(least), least)
         return self._pool
 
     def _reaching(self, k: int, shares: Floats, level: float) -> NDArray[np.int64]:
