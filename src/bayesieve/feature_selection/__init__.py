@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from bayesieve.feature_selection._interactions import (
+    Interactions,
+    screen_interactions,
+)
+from bayesieve.feature_selection._mixed import MixedScreener
 from bayesieve.feature_selection._naive import NaiveFeatureSelector
 from bayesieve.feature_selection._screening import (
     FDRScreener,
@@ -12,8 +17,11 @@ from bayesieve.feature_selection._screening import (
 
 __all__ = [
     "FDRScreener",
+    "Interactions",
     "L0Screener",
     "L1Screener",
+    "MixedScreener",
     "NaiveFeatureSelector",
     "PearsonScreener",
+    "screen_interactions",
 ]
