@@ -81,6 +81,11 @@ class BernoulliEstimator:
         held = np.clip(rows, 1.0, max(n - 1.0, 1.0))
         largest = int(np.argmax(rows))
         held[largest] = n - (held.sum() - held[largest])
+        if held[largest] < 1.0:
+            # More empty classes, or smaller weights, than the largest class can pay for
+            # (the paper overlooks this): lift by less, so that it keeps half its rows.
+            held = np.maximum(rows, rows[largest] / (2.0 * rows.shape[0]))
+            held[largest] = n - (held.sum() - held[largest])
         upper = np.where(held < 2.0, 0.5 * held, held - 1.0)
         return cls(held, np.zeros(1), upper)
 

@@ -49,8 +49,8 @@ __all__ = [
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-#: Numbers of the table that are looked at together: 8 MB for each temporary.
-_BLOCK_CELLS = 1 << 20
+#: Numbers of the table that are looked at together: 2 MB for each temporary.
+_BLOCK_CELLS = 1 << 18
 #: Below this expected count the chi-square approximation is not to be trusted.
 _FEW_EXPECTED = 5.0
 
@@ -106,7 +106,6 @@ def mutual_information_screening(
     counts: Any, *, solver: str
 ) -> tuple[Screening, AdditiveProblem]:
     """I_j (nats for each row, truncated estimates), and the problem it comes from."""
-    _truncated(row_counts(counts, solver=solver), solver=solver)
     problem = bernoulli_problem(counts, 0.0, smoothing="truncated", solver=solver)
     return Screening(problem.gains / problem.n_rows, problem.eligible), problem
 
@@ -169,7 +168,7 @@ def _scored(
     table = count_table(counts, kinds=("binary",), solver=solver)
     rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
     n = float(rows.sum())
-    estimator = _truncated(rows, solver=solver) if truncated else None
+    estimator = BernoulliEstimator.truncated(np.array(rows)) if truncated else None
     scores = np.zeros(table.shape[1])
     eligible = np.zeros(table.shape[1], dtype=bool)
     for part, block in _blocks(table):
@@ -185,19 +184,6 @@ def _scored(
             value = score(held, estimator.rows, n)
         scores[part] = np.where(eligible[part], value, 0.0)
     return Screening(scores, eligible)
-
-
-def _truncated(rows: Floats, *, solver: str) -> BernoulliEstimator:
-    """The truncated estimator, if the largest class can pay for the empty ones."""
-    estimator = BernoulliEstimator.truncated(np.array(rows, dtype=np.float64))
-    if not estimator.rows.min() > 0:
-        raise ValueError(
-            f"{solver} holds every class at one row or more at the cost of the largest "
-            "class, which must have more rows than there are classes without any. "
-            f"Got classes of weight {np.asarray(rows).tolist()}. Hint: begin with a "
-            "larger chunk of rows, or leave out classes that never occur."
-        )
-    return estimator
 
 
 def _blocks(table: Any) -> Iterator[tuple[slice, Floats]]:
@@ -267,15 +253,16 @@ def size_by_ratio(scores: Floats) -> int:
 
 def chi_square_tail(statistic: Floats, degrees: int) -> Floats:
     """P(chi-square > statistic); 1 without a degree of freedom."""
-    tail: Floats
-    if degrees < 1:
-        tail = np.ones_like(statistic)
-    elif degrees == 1:
-        tail = special.erfc(np.sqrt(0.5 * statistic))
+    tail = np.ones_like(statistic)
+    # Most columns of wide data are empty: their statistic is 0 and the tail 1.
+    positive = np.flatnonzero(statistic > 0)
+    values = statistic[positive]
+    if degrees == 1:
+        tail[positive] = special.erfc(np.sqrt(0.5 * values))
     elif degrees == 2:
-        tail = np.exp(-0.5 * statistic)
-    else:
-        tail = special.chdtrc(float(degrees), statistic)
+        tail[positive] = np.exp(-0.5 * values)
+    elif degrees > 2:
+        tail[positive] = special.chdtrc(float(degrees), values)
     return tail
 
 
@@ -301,7 +288,7 @@ def benjamini_hochberg(pvalues: Floats, q: float) -> Indices:
 def truncated_estimates(counts: Any, *, solver: str) -> Floats:
     """Double truncated probabilities of presence, shape (n_classes, n_features)."""
     rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
-    return _estimated(counts, _truncated(rows, solver=solver), solver=solver)
+    return _estimated(counts, BernoulliEstimator.truncated(rows), solver=solver)
 
 
 def truncated_parameters(
@@ -309,7 +296,8 @@ def truncated_parameters(
 ) -> tuple[Floats, Floats]:
     """Double truncated class shares, and the probabilities of some columns."""
     table = count_table(counts, kinds=("binary",), solver=solver)
-    estimator = _truncated(row_counts(counts, solver=solver), solver=solver)
+    rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
+    estimator = BernoulliEstimator.truncated(rows)
     part = table[:, columns]
     dense = part if isinstance(table, np.ndarray) else part.toarray()
     shares: Floats = estimator.rows / estimator.rows.sum()
