@@ -24,6 +24,10 @@ LEAN_MESSAGE = (
 )
 
 
+#: What the user calls the options of counting.
+_PARAMETER_OF = {"threshold": "binarize", "strict_binary": "binarize=None, strict"}
+
+
 class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators that are functions of class counts.
 
@@ -75,7 +79,7 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         self._drop_counts()
         self._solve(counts)
         if self.keep_counts:
-            self.counts_ = counts
+            self.counts_, self._counted_with = counts, self._count_options()
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -119,11 +123,21 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
             known = previous.classes
         else:
             known = None if classes is None else np.unique(column_or_1d(classes))
+        options = self._count_options()
+        if previous is not None and options != self._counted_with:
+            now, before = (
+                ", ".join(f"{_PARAMETER_OF.get(n, n)}={v!r}" for n, v in o.items())
+                for o in (options, self._counted_with)
+            )
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit must count every chunk alike. "
+                f"Got {now} after chunks counted with {before}."
+            )
         counts = self._count(X, y, known, sample_weight, first=previous is None)
         if previous is not None:
             counts = previous + counts
         self._solve(counts)
-        self.counts_ = counts
+        self.counts_, self._counted_with = counts, options
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -169,7 +183,7 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         self._drop_counts()
         self._solve(counts)
         if self.keep_counts:
-            self.counts_ = counts
+            self.counts_, self._counted_with = counts, self._count_options()
         return self
 
     def _needs_rows(self) -> bool:
@@ -187,16 +201,22 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
         """The matrix, the class code of each row, the classes, and the row weights."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=first,
-            accept_sparse=("csr", "csc"),
-            dtype="numeric",
-            # The counting kernels look at every value anyway and name the column.
-            ensure_all_finite=False,
-        )
+        given = X
+        try:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                reset=first,
+                accept_sparse=("csr", "csc"),
+                dtype="numeric",
+                # The counting kernels look at every value anyway and name the column.
+                ensure_all_finite=False,
+            )
+        except ValueError as error:
+            if "could not convert" in str(error) and hasattr(given, "columns"):
+                as_matrix(given)  # says the same and names the column
+            raise
         X, _ = as_matrix(X)  # float16, long double and foreign byte orders
         y = label_array(y)
         if classes is None:

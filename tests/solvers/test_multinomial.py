@@ -438,7 +438,7 @@ def test_node_limit_ends_the_search_with_its_true_gap(near_identity, swapped_gai
 
 
 def test_time_limit_ends_the_search_with_its_true_gap(near_identity, swapped_gain):
-    with pytest.warns(GapWarning, match="raise time_limit or node_limit"):
+    with pytest.warns(GapWarning, match="raise time_limit to close"):
         solution = solve_multinomial(near_identity, 8, node_limit=None, time_limit=0.5)
     # Without the limit the search runs over tens of thousands of nodes.
     assert 1 <= solution.certificate.nodes < 10_000

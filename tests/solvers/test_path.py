@@ -7,7 +7,7 @@ import pytest
 from tests.oracle.brute_force import best_gains
 
 from bayesieve import ClassCounts, solve_multinomial, sparsity_path
-from bayesieve.exceptions import GapWarning
+from bayesieve.exceptions import FewFeaturesWarning, GapWarning
 from bayesieve.solvers._criteria import default_sizes, elbow_position
 
 
@@ -119,7 +119,8 @@ def test_a_support_of_no_size_is_refused(table, k):
 
 def test_sizes_beyond_the_table_are_cut_to_it(table):
     filled = int((table.sum(axis=0) > 0).sum())
-    path = sparsity_path(table, [2, 500, 1000])
+    with pytest.warns(FewFeaturesWarning, match="k=1000 .* can be selected"):
+        path = sparsity_path(table, [2, 500, 1000])
     np.testing.assert_array_equal(path.k, [2, filled])
 
 

@@ -25,6 +25,9 @@ from bayesieve.utils._validation import (
     encode_labels,
 )
 
+#: A table of categories may have this many columns: 2 GB for each class.
+MOST_CATEGORIES = 1 << 28
+
 
 def resolve_kind(kind: str | None, binary: bool, **options: Any) -> Kind:
     """Return the kind asked for; options of another kind are refused."""
@@ -174,7 +177,9 @@ def canonical(X: Any) -> Any:
         )
     if X.has_canonical_format or not kernels.has_duplicates(X):
         return X
-    result = X.copy()
+    # Summed in a type that holds the sums: 100 + 100 is no byte.
+    kind = np.float64 if X.dtype.kind == "f" else np.int64
+    result = X.copy() if X.dtype == np.uint64 else X.astype(kind, copy=True)
     result.sum_duplicates()
     return result
 
@@ -267,7 +272,7 @@ def refuse_value(
     row, column, value = kernels.locate(X, position)
     where = f"{describe_column(column, names)}, row {row}"
     needs = {
-        kernels.NON_NEGATIVE: "class counts need values >= 0",
+        kernels.NON_NEGATIVE: "class counts need finite values >= 0",
         kernels.FINITE: "class moments need finite values",
         kernels.PRESENCE: "class counts need finite values",
         kernels.ZERO_ONE: "binary counts without a threshold need values 0 or 1",
@@ -347,6 +352,13 @@ def _category_sizes(X: Any, names: Array | None, min_categories: Any) -> Array:
     if position is not None:
         refuse_value(X, position, kernels.CATEGORY, names)
     sizes = largest + 1
+    if float(sizes.sum()) > MOST_CATEGORIES:
+        widest = int(np.argmax(sizes))
+        raise ValueError(
+            f"The category codes ask for {int(sizes.sum())} counts per class, more "
+            f"than {MOST_CATEGORIES}; the largest is {int(largest[widest])} in "
+            f"{describe_column(widest, names)}. Hint: encode the categories as 0, 1, 2."
+        )
     if min_categories is None:
         return sizes
     minimum = np.asarray(min_categories)

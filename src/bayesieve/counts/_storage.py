@@ -38,6 +38,11 @@ def save_parts(parts: Parts, path: Any) -> None:
     arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
     # A link keeps pointing at the file it names.
     target = Path(os.path.realpath(os.fspath(path)))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"Cannot save to {os.fspath(path)!r}: the folder {str(target.parent)!r} is "
+            "not there."
+        )
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(beside, "xb") as file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -31,6 +30,7 @@ from bayesieve.solvers._screening import (
     truncated_parameters,
     unsmoothed_estimates,
 )
+from bayesieve.utils._warnings import warn_user
 
 __all__ = ["FDRScreener", "L0Screener", "L1Screener", "PearsonScreener"]
 
@@ -292,7 +292,7 @@ class L1Screener(BinaryScreener):
         self._size = self._size_by_folds(X, codes, weights, counts)
         self._solve(counts)
         if self.keep_counts:
-            self.counts_ = counts
+            self.counts_, self._counted_with = counts, self._count_options()
         return self
 
     @available_if(_size_is_a_function_of_counts)
@@ -587,12 +587,11 @@ class FDRScreener(BinaryScreener):
             columns = benjamini_hochberg(pvalues, self.q)
         doubtful = int(few[columns].sum())
         if doubtful:
-            warnings.warn(
+            warn_user(
                 f"{doubtful} of the {columns.shape[0]} features kept by FDRScreener "
                 "have an expected count under 5 in some class, where chi-square "
                 "p-values are not to be trusted. Hint: see low_count_.",
-                LowCountWarning,
-                stacklevel=5,  # the caller of fit, partial_fit or fit_counts
+                LowCountWarning,  # the caller of fit, partial_fit or fit_counts
             )
         return columns
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesieve._compat import Interval
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
+from bayesieve.counts._matrix import canonical
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
@@ -102,6 +103,8 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
             ensure_all_finite=False,
         )
         part = take_columns(as_matrix(X)[0], self.support_indices_)
+        if sparse.issparse(part):
+            part = canonical(part)  # a cell stored twice is one value
         values = part.data if sparse.issparse(part) else part
         if values.dtype.kind == "f":
             self._refuse(part, ~np.isfinite(values), "finite values")

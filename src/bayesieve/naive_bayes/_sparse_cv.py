@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._criteria import default_sizes
+from bayesieve.utils._warnings import warn_user
 
 __all__ = ["SparseBernoulliNBCV", "SparseMultinomialNBCV"]
 
@@ -84,7 +84,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         self._choose(sizes, alphas, scores)
         self._solve(counts)
         if self.keep_counts:
-            self.counts_ = counts
+            self.counts_, self._counted_with = counts, self._count_options()
         return self
 
     @available_if(_has_counts)
@@ -157,12 +157,11 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
                         known = _KnownPredictions(classes, joint[:, s])
                         scores[a, s, i] = scorer(known, X_test, classes[truth])
         if budget.stopped:
-            warnings.warn(
+            warn_user(
                 f"{budget.stopped} of {scores.size} searches of the cross-validation "
                 "stopped at the limit and used the best support found. "
                 "Hint: raise time_limit to close their gaps.",
                 GapWarning,
-                stacklevel=2,
             )
         return scores
 

@@ -61,6 +61,10 @@ class SparseGaussianNB(SparseNaiveBayes):
 
     Notes
     -----
+    With ``variance="class"`` a column that hardly varies in one class has a large gain,
+    which is what the likelihood says but seldom what classifies: for counts, shares and
+    other columns that are mostly zero, ``variance="pooled"`` usually chooses better.
+
     `partial_fit` equals `fit` on all rows: means and squares are merged stably, and the
     smoothing is taken from the merged data.
 

@@ -49,6 +49,10 @@ class Limits:
             math.inf if node_limit is None else node_limit,
         )
 
+    def name_of_reached(self, nodes: int) -> str:
+        """The parameter whose limit ended a search."""
+        return "node_limit" if nodes >= self.nodes else "time_limit"
+
     def reached(self, nodes: int) -> bool:
         """Whether to stop now."""
         return nodes >= self.nodes or (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning
 from bayesieve.solvers._logs import Floats
+from bayesieve.utils._warnings import warn_user
 
 __all__ = [
     "check_alpha",
@@ -31,6 +31,11 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
             raise ValueError(
                 f"{solver} needs counts of kind {allowed}. Got kind {counts.kind!r}."
             )
+        if counts.n_classes < 2:
+            raise ValueError(
+                f"{solver} needs counts of at least two classes. "
+                f"Got one class: {counts.classes.tolist()[0]!r}."
+            )
         return counts.feature_count
     if sp.issparse(counts):
         table = sp.csc_array(counts, dtype=np.float64)
@@ -39,7 +44,13 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
             table.sum_duplicates()
         values = table.data
     else:
-        table = np.ascontiguousarray(counts, dtype=np.float64)
+        try:
+            table = np.ascontiguousarray(counts, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{solver} needs a ClassCounts or a table of numbers, one row for each "
+                f"class. Got {type(counts).__name__} that is none: {error}."
+            ) from error
         values = table
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
         raise ValueError(
@@ -122,9 +133,8 @@ def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
 
 def warn_of_few_features(k: int, available: int, *, what: str) -> None:
     """Say that fewer features than asked for can be selected."""
-    warnings.warn(
+    warn_user(
         f"k={k} features were asked for, but only {available} {what}; "
         f"{available} were selected.",
         FewFeaturesWarning,
-        stacklevel=3,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bayesieve.solvers._inputs import (
 )
 from bayesieve.solvers._logs import Floats, log_or_zero
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.utils._warnings import warn_user
 
 __all__ = [
     "multinomial_estimates",
@@ -120,20 +120,19 @@ def solve_multinomial_problem(
 ) -> Solution:
     """Solve, warn where due, and certify; ``with_bounds`` adds two lower bounds."""
     if k == 1:
-        warnings.warn(DEGENERATE_MESSAGE, DegenerateSupportWarning, stacklevel=3)
+        warn_user(DEGENERATE_MESSAGE, DegenerateSupportWarning)
         return _null_solution(problem)
     if k > problem.n_nonempty:
         warn_of_few_features(k, problem.n_nonempty, what="have any count")
     outcome = problem.solve(k, exact=exact, limits=limits)
     solution = _certified(problem, k, outcome, with_bounds=with_bounds)
     if outcome.stopped:
-        warnings.warn(
+        warn_user(
             f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; "
             "the support is at most "
             f"{100 * solution.certificate.relative_gap:.3g} % short of the optimum. "
-            "Hint: raise time_limit or node_limit to close the gap.",
+            f"Hint: raise {limits.name_of_reached(outcome.nodes)} to close the gap.",
             GapWarning,
-            stacklevel=3,
         )
     return solution
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,10 +23,15 @@ from bayesieve.solvers._criteria import (
     multinomial_bic,
 )
 from bayesieve.solvers._gaussian import gaussian_problem
-from bayesieve.solvers._inputs import check_limits, check_size
+from bayesieve.solvers._inputs import (
+    check_limits,
+    check_size,
+    warn_of_few_features,
+)
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.utils._warnings import warn_user
 
 __all__ = ["SparsityPath", "additive_path", "multinomial_path", "sparsity_path"]
 
@@ -187,6 +191,9 @@ def _sizes(
             f"The 'ks' parameter of sparsity_path must hold ints >= {smallest}. "
             f"Got {ks!r}."
         )
+    if sizes[-1] > available:
+        what = "can be selected"
+        warn_of_few_features(int(sizes[-1]), available, what=what)
     clipped: NDArray[np.int64] = np.minimum(sizes, available).astype(np.int64)
     return clipped
 
@@ -209,12 +216,11 @@ def multinomial_path(
             limits = Limits.starting_now(time_limit, node_limit)
             outcomes[k] = problem.solve(k, exact=exact, limits=limits)
             if outcomes[k].stopped:
-                warnings.warn(
+                warn_user(
                     f"The search for k={k} stopped at its limit after "
                     f"{outcomes[k].nodes} nodes; the path keeps its true gap. "
                     "Hint: raise time_limit to close it.",
                     GapWarning,
-                    stacklevel=4,
                 )
         return outcomes[k]
 

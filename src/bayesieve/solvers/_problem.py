@@ -92,6 +92,12 @@ class MultinomialProblem:
         else:
             class_totals = class_totals + self.alpha.sum()
         total = float(class_totals.sum())
+        if not math.isfinite(whole) or not math.isfinite(total * math.log1p(total)):
+            raise ValueError(
+                "The counts are too large: their sum, or its logarithm times it, is "
+                f"beyond the range of floating point. Got a sum of {total:g}. "
+                "Hint: divide counts and alpha by one number; the support stays."
+            )
         bins = np.flatnonzero(histogram)[::-1]
         levels = (bins.astype(np.uint64) << np.uint64(_core.HISTOGRAM_SHIFT)).view(
             np.float64
