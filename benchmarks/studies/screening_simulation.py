@@ -241,7 +241,7 @@ def open_work(
                 yield part, setting, draw, start, stop
 
 
-def run(options: argparse.Namespace) -> dict[tuple[str, Setting], Ledger]:
+def run(options: argparse.Namespace) -> None:
     """Do what is missing, writing after every block."""
     ledgers = {
         (part, setting): ledger(options.folder, part, setting)
@@ -261,7 +261,16 @@ def run(options: argparse.Namespace) -> dict[tuple[str, Setting], Ledger]:
         progress(
             f"{done}/{total} {part} {setting.name} draw {draw}: {stop} replications"
         )
-    return ledgers
+
+
+def stored(folder: Path) -> dict[tuple[str, Setting], Ledger]:
+    """Return all that is in a folder, whichever runs it came from."""
+    return {
+        (part, setting): ledger(folder, part, setting)
+        for setting in SETTINGS
+        if (folder / "screeners" / f"{setting.name}.json").is_file()
+        for part in PARTS
+    }
 
 
 def percentages(setting: Setting, book: Ledger, key: str) -> dict[str, Any]:
@@ -293,8 +302,9 @@ class Line:
         if column not in self.kept:
             return "-"
         values = self.kept[column]
-        deviation = values.std(ddof=1) if values.shape[0] > 1 else np.nan
-        return f"{values.mean():.1f}{SPACE}({deviation:.1f})"
+        if values.shape[0] == 1:
+            return f"{values[0]:.1f}"
+        return f"{values.mean():.1f}{SPACE}({values.std(ddof=1):.1f})"
 
     def draws(self, column: str) -> str:
         values = self.means[column]
@@ -352,7 +362,7 @@ def claims(lines: list[Line]) -> list[tuple[str, bool, str]]:
         draws = min(line.means[f"PCZ {name}"].min() for line in lines)
         result.append(
             (
-                f"PCZ of {name} at least 99.4 % in all settings",
+                f"PCZ of {name} at least 99.4 % in all {len(lines)} settings",
                 least[0] >= 99.4,
                 f"least {least[0]:.2f} at {least[1].name}; over all draws {draws:.2f}",
             )
@@ -360,7 +370,7 @@ def claims(lines: list[Line]) -> list[tuple[str, bool, str]]:
     deviations = [line.kept["PCZ PC-SIS"].std() for line in lines]
     result.append(
         (
-            "PC-SIS unstable: PCZ deviates by more than 10 points in every setting",
+            "PC-SIS unstable: the deviation of its PCZ exceeds 10 in every setting",
             min(deviations) > 10,
             f"standard deviations {min(deviations):.1f} to {max(deviations):.1f}",
         )
@@ -379,16 +389,17 @@ def claims(lines: list[Line]) -> list[tuple[str, bool, str]]:
             f"{falls} of {steps} doublings of n",
         )
     )
-    for name in SCREENERS:
+    for column in (*(f"PIZ {name}" for name in SCREENERS), "AMR NB", "AMR L0NB"):
         inside = [
-            line.means[f"PIZ {name}"].min()
-            <= line.paper_mean(f"PIZ {name}")
-            <= line.means[f"PIZ {name}"].max()
+            line.means[column].min()
+            <= line.paper_mean(column)
+            <= line.means[column].max()
             for line in lines
         ]
+        what = column.replace(" ", " of ")
         result.append(
             (
-                f"The paper's PIZ of {name} lies within the spread over theta",
+                f"The paper's {what} lies within the spread over draws of theta",
                 all(inside),
                 f"{sum(inside)} of {len(inside)} settings",
             )
@@ -487,10 +498,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
-        ledgers = run(options)
+        run(options)
     except KeyboardInterrupt:
         progress("stopped; run the same command again to go on")
         return 130
+    ledgers = stored(options.folder)
     lines = summarise(ledgers)
     if not lines:
         progress("no table without screeners; run again with --parts screeners")
