@@ -28,7 +28,7 @@ constexpr std::size_t kAhead = 24;           // entries between a prefetch and i
 
 inline void prefetch(const void* address) {
 #if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(address, 1, 1);
+    __builtin_prefetch(address, 1, 3);
 #else
     (void)address;
 #endif

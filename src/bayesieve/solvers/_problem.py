@@ -157,9 +157,11 @@ class MultinomialProblem:
         if self._pool is None or self._pool.columns.shape[0] < 6 * k:
             above = self._scan.columns_above
             position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
-            least = float(self._scan.total_levels[position])
-            self._pool = _Pool(*self.table.large_part(least), least)
+            self._make_pool(float(self._scan.total_levels[position]))
         return self._pool
+
+    def _make_pool(self, least: float) -> None:
+        self._pool = _Pool(*self.table.large_part(least), least)
 
     def _reaching(self, k: int, shares: Floats, level: float) -> NDArray[np.int64]:
         """Every column of the table whose gain at p reaches the level.
@@ -168,7 +170,18 @@ class MultinomialProblem:
         for more than the least total of the pool.
         """
         pool = self._pool_for(k)
-        if pool is not None and least_total(shares, level) >= pool.least_total:
+        needed = least_total(shares, level)
+        if pool is not None and needed < pool.least_total:
+            # Asked for smaller totals than foreseen: take them in once, unless they are
+            # too many to be worth a table of their own.
+            levels = self._scan.total_levels
+            lower = int(np.searchsorted(-levels, -0.8 * needed))
+            if self._scan.columns_above[min(lower, levels.shape[0] - 1)] * 8 < (
+                self.n_features
+            ):
+                self._make_pool(0.8 * needed)
+                pool = self._pool
+        if pool is not None and needed >= pool.least_total:
             return pool.columns[pool.table.with_gain(shares, level)]
         return self.table.with_gain(shares, level)
 
