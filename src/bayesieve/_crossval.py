@@ -142,29 +142,32 @@ def _moves(supports: Sequence[np.ndarray]) -> _Moves:
     )
 
 
-def _cumulated(
-    part: Any, weights: np.ndarray, moves: _Moves, n_steps: int
-) -> np.ndarray:
-    """Sum over the support of ``x * weight`` for each row and size, (rows, sizes).
+class _Cumulation:
+    """Sums over the support of every size at once, for some test rows.
 
     ``part`` is CSC with one column for each of ``moves.columns``.
     """
-    n_rows = part.shape[0]
-    sums = np.zeros(n_rows * n_steps)
-    lengths = np.diff(part.indptr)[moves.position]
-    total = int(lengths.sum())
-    if total:
+
+    def __init__(self, part: Any, moves: _Moves, n_steps: int) -> None:
+        self._shape = (part.shape[0], n_steps)
+        lengths = np.diff(part.indptr)[moves.position]
         starts = part.indptr[moves.position]
-        offset = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
-        entry = offset + np.arange(total)
-        value = part.data[entry] * np.repeat(
-            moves.sign * weights[moves.position], lengths
-        )
-        cell = part.indices[entry].astype(np.int64) * n_steps + np.repeat(
-            moves.step, lengths
-        )
-        sums = np.bincount(cell, weights=value, minlength=n_rows * n_steps)
-    return np.cumsum(sums.reshape(n_rows, n_steps), axis=1)
+        entry = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        entry = entry + np.arange(entry.shape[0])
+        self._move = np.repeat(np.arange(lengths.shape[0]), lengths)
+        self._position = moves.position
+        self._value = part.data[entry] * moves.sign[self._move]
+        rows = part.indices[entry].astype(np.int64)
+        self._cell = rows * n_steps + moves.step[self._move]
+
+    def of(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Sum of ``x * weight`` over the support, for each row and size."""
+        value = self._value
+        if weights is not None:
+            value = value * weights[self._position][self._move]
+        n_rows, n_steps = self._shape
+        sums = np.bincount(self._cell, weights=value, minlength=n_rows * n_steps)
+        return np.cumsum(sums.reshape(n_rows, n_steps), axis=1)
 
 
 def _row_chunks(n_rows: int, n_steps: int, n_classes: int) -> Iterator[slice]:
@@ -198,28 +201,43 @@ def multinomial_scores(
     n_classes, n_steps = counts.n_classes, len(sizes)
     smoothed = problem.smoothed(moves.columns)
     log_counts = log_or_zero(smoothed)
-    class_sums = np.array(
-        [
-            smoothed[:, np.searchsorted(moves.columns, support)].sum(axis=1)
-            for support in supports
-        ]
-    )
+    class_sums = _support_sums(smoothed, supports, moves, exact_zeros=alpha <= 0)
     log_sums = log_or_zero(class_sums)
     impossible = (smoothed <= 0).astype(np.float64)
     joint = np.empty((X_test.shape[0], n_steps, n_classes))
     for rows in _row_chunks(X_test.shape[0], n_steps, n_classes):
         part = _csc_part(X_test, rows, moves.columns)
-        mass = _cumulated(part, np.ones(moves.columns.shape[0]), moves, n_steps)
+        cumulated = _Cumulation(part, moves, n_steps)
+        mass = cumulated.of()
         for c in range(n_classes):
-            value = (
-                _cumulated(part, log_counts[c], moves, n_steps) - mass * log_sums[:, c]
-            )
+            value = cumulated.of(log_counts[c]) - mass * log_sums[:, c]
             value[mass <= 0] = 0.0  # no selected feature in the row: no rounding either
             if impossible[c].any():
-                hit = _cumulated(part, impossible[c], moves, n_steps)
+                hit = cumulated.of(impossible[c])
                 value[(hit > 0) & (class_sums[:, c] > 0)] = -np.inf
             joint[rows, :, c] = value + log_prior[c]
     return joint
+
+
+def _support_sums(
+    smoothed: np.ndarray,
+    supports: Sequence[np.ndarray],
+    moves: _Moves,
+    *,
+    exact_zeros: bool,
+) -> np.ndarray:
+    """Class sums of every support, shape (n_sizes, n_classes)."""
+    if exact_zeros:  # a class that loses its last feature must end at zero, not near it
+        sums = [
+            smoothed[:, np.searchsorted(moves.columns, support)].sum(axis=1)
+            for support in supports
+        ]
+        return np.array(sums)
+    steps = [
+        np.bincount(moves.step, moves.sign * row[moves.position], len(supports))
+        for row in smoothed
+    ]
+    return np.cumsum(steps, axis=1).T
 
 
 def bernoulli_scores(
@@ -259,11 +277,12 @@ def bernoulli_scores(
     joint = np.empty((X_test.shape[0], n_steps, n_classes))
     for rows in _row_chunks(X_test.shape[0], n_steps, n_classes):
         part = _csc_part(X_test, rows, moves.columns)
+        cumulated = _Cumulation(part, moves, n_steps)
         for c in range(n_classes):
-            value = _cumulated(part, weights[c, order], moves, n_steps) + base[c]
+            value = cumulated.of(weights[c, order]) + base[c]
             if never[c].any() or always[c].any():
-                odd = _cumulated(part, never[c, order].astype(float), moves, n_steps)
-                met = _cumulated(part, always[c, order].astype(float), moves, n_steps)
+                odd = cumulated.of(never[c, order].astype(float))
+                met = cumulated.of(always[c, order].astype(float))
                 value[(odd > 0) | (met < expected[c])] = -np.inf
             joint[rows, :, c] = value + log_prior[c]
     return joint

@@ -33,16 +33,21 @@ class Block:
     counts: Any
     alpha: Floats | None
     value: Floats
+    #: Whether every cell is positive (alpha > 0), so that no class can be missing.
+    positive: bool = False
     chosen: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     chosen_value: float = 0.0
     chosen_sums: Floats = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def dense(cls, columns: NDArray[np.int64], counts: Floats) -> Block:
+    def dense(
+        cls, columns: NDArray[np.int64], counts: Floats, *, positive: bool = False
+    ) -> Block:
         """From smoothed counts (K, M)."""
         totals = counts.sum(axis=0)
         value = xlogy(counts, counts / totals).sum(axis=0)
-        return cls(columns, counts, None, value, chosen_sums=np.zeros(counts.shape[0]))
+        none = np.zeros(counts.shape[0])
+        return cls(columns, counts, None, value, positive, chosen_sums=none)
 
     @classmethod
     def sparse(cls, columns: NDArray[np.int64], counts: Any, alpha: Floats) -> Block:
@@ -60,7 +65,9 @@ class Block:
         )
         absent_part = (n_classes - present) * xlogy(alpha, alpha / totals)
         value: Floats = present_part + absent_part
-        return cls(columns, counts, alpha, value, chosen_sums=np.zeros(n_classes))
+        positive = bool((alpha > 0).all())
+        none = np.zeros(n_classes)
+        return cls(columns, counts, alpha, value, positive, chosen_sums=none)
 
     @property
     def n_classes(self) -> int:
@@ -103,6 +110,8 @@ class Block:
 
     def living_classes(self) -> NDArray[np.bool_]:
         """Classes with any count among the chosen columns and the candidates."""
+        if self.positive and len(self):
+            return np.ones(self.n_classes, dtype=np.bool_)
         everything = np.asarray(self.counts.sum(axis=1), dtype=np.float64).ravel()
         if self.alpha is not None:
             everything = everything + self.alpha.sum()
@@ -123,6 +132,7 @@ class Block:
             self.counts[:, keep],
             None if self.alpha is None else self.alpha[keep],
             self.value[keep],
+            self.positive,
             chosen,
             value,
             sums,

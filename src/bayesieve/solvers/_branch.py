@@ -32,6 +32,7 @@ __all__ = ["Limits", "SearchResult", "branch_and_bound", "improve_by_swaps"]
 #: A node whose bound exceeds the best support by no more than this share is closed.
 PRUNE_TOLERANCE = 1e-11
 _GROUPING_LIMIT = 20_000
+_FEW_FREE = 16
 
 
 @dataclass(frozen=True)
@@ -229,11 +230,16 @@ def improve_by_swaps(
     h, best = relaxation.gains, relaxation.best
     assert h is not None
     assert best is not None
+    free = (h - relaxation.following <= relaxation.slack) & (
+        relaxation.floor - h <= relaxation.slack
+    )
+    if int(free.sum()) <= _FEW_FREE:  # the search itself is as quick
+        return
     chosen = np.zeros(len(block), dtype=bool)
     chosen[best] = True
     others, chosen_ones = np.flatnonzero(~chosen), np.flatnonzero(chosen)
-    out = others[np.sort(top_k(h[others], width)[0])]
-    into = chosen_ones[np.sort(top_k(-h[chosen_ones], width)[0])]
+    out = others[top_k(h[others], width)[0]]
+    into = chosen_ones[top_k(-h[chosen_ones], width)[0]]
     if not out.shape[0] or not into.shape[0]:
         return
     pool = np.concatenate([into, out])

@@ -78,7 +78,8 @@ class ColumnTable:
             return Block.sparse(
                 columns, self.counts[:, columns], self.alpha_of(columns)
             )
-        return Block.dense(columns, self.smoothed(columns))
+        positive = bool(self.alpha.min() > 0)
+        return Block.dense(columns, self.smoothed(columns), positive=positive)
 
     def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable]:
         """Columns with a total of at least this, and they as a table of their own."""
@@ -103,6 +104,8 @@ def least_total(shares: Floats, level: float) -> float:
 
 def merged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     """Union of two sorted sets of columns, sorted."""
+    if not b.shape[0]:
+        return a
     both = np.concatenate([a, b])
     both.sort(kind="stable")  # two runs: this is a merge
     if both.shape[0] < 2:

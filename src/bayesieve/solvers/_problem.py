@@ -65,6 +65,10 @@ class _Pool:
     least_total: float
 
 
+#: A pool of this many columns is not worth shrinking.
+_SMALL_POOL = 1 << 13
+
+
 class MultinomialProblem:
     """Sparse multinomial naive Bayes on one table of counts and one smoothing.
 
@@ -151,17 +155,23 @@ class MultinomialProblem:
 
     def _pool_for(self, k: int) -> _Pool | None:
         """The columns of largest total, many times k; None if that is most of them."""
-        wanted = max(16 * k, 1 << 15)
+        if self._pool is not None and self._pool.columns.shape[0] >= 2 * k:
+            return self._pool
+        wanted = max(16 * k, 1 << 18)
         if 2 * wanted > self.n_nonempty:
             return None
-        if self._pool is None or self._pool.columns.shape[0] < 6 * k:
-            above = self._scan.columns_above
-            position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
-            self._make_pool(float(self._scan.total_levels[position]))
+        above = self._scan.columns_above
+        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
+        self._make_pool(float(self._scan.total_levels[position]))
         return self._pool
 
     def _make_pool(self, least: float) -> None:
-        self._pool = _Pool(*self.table.large_part(least), least)
+        pool = self._pool
+        if pool is not None and least >= pool.least_total:  # a part of what it has
+            positions, table = pool.table.large_part(least)
+            self._pool = _Pool(pool.columns[positions], table, least)
+        else:
+            self._pool = _Pool(*self.table.large_part(least), least)
 
     def _reaching(self, k: int, shares: Floats, level: float) -> NDArray[np.int64]:
         """Every column of the table whose gain at p reaches the level.
@@ -171,15 +181,23 @@ class MultinomialProblem:
         """
         pool = self._pool_for(k)
         needed = least_total(shares, level)
-        if pool is not None and needed < pool.least_total:
-            # Asked for smaller totals than foreseen: take them in once, unless they are
-            # too many to be worth a table of their own.
-            levels = self._scan.total_levels
-            lower = int(np.searchsorted(-levels, -0.8 * needed))
-            if self._scan.columns_above[min(lower, levels.shape[0] - 1)] * 8 < (
-                self.n_features
+        size = self.n_features if pool is None else pool.columns.shape[0]
+        if pool is None or needed < pool.least_total or size > _SMALL_POOL:
+            # Fit the pool to what is asked: wider if it is too narrow, much narrower if
+            # most of it is never needed, as on the way to smaller sizes.
+            lower = (
+                0.8 * needed
+                if pool is None or needed < pool.least_total
+                else (0.5 * needed)
+            )
+            levels, above = self._scan.total_levels, self._scan.columns_above
+            position = min(int(np.searchsorted(-levels, -lower)), above.shape[0] - 1)
+            if int(above[position]) * 3 < size or (
+                pool is not None
+                and needed < pool.least_total
+                and int(above[position]) * 8 < self.n_features
             ):
-                self._make_pool(0.8 * needed)
+                self._make_pool(lower)
                 pool = self._pool
         if pool is not None and needed >= pool.least_total:
             return pool.columns[pool.table.with_gain(shares, level)]
@@ -223,7 +241,7 @@ class MultinomialProblem:
             if len(block) > wanted + k:
                 keep, _, _ = top_k(block.gains(log_or_zero(shares)), wanted)
                 witnesses = np.searchsorted(block.columns, self._witnesses)
-                block = block.take(merged(np.sort(keep), witnesses))
+                block = block.take(merged(keep, witnesses))
             return block, shares
         shares = self.overall_shares
         pool = self._pool_for(k)
@@ -233,7 +251,7 @@ class MultinomialProblem:
                 columns = columns[top_k(self.gains(shares)[columns], wanted)[0]]
         else:
             columns = pool.columns[top_k(pool.table.gains(shares), wanted)[0]]
-        return self._candidates(np.sort(columns)), shares
+        return self._candidates(columns), shares
 
     def relaxation(
         self, k: int, *, widen: bool = False, limits: Limits | None = None
@@ -261,7 +279,7 @@ class MultinomialProblem:
             # The first blocks may be far off and are replaced; from then on they grow,
             # so that this ends whatever the shares do.
             kept = block.columns[_best(result)] if attempt < 3 else block.columns
-            block = self._candidates(merged(wider, np.sort(kept)))
+            block = self._candidates(merged(wider, kept))
         self._last = (block, shares)
         return block, result
 
@@ -283,7 +301,7 @@ class MultinomialProblem:
             found = branch_and_bound(block, k, root, limits)
         else:
             found = SearchResult(
-                np.sort(block.columns[_best(root)]),
+                block.columns[_best(root)],
                 root.best_gain,
                 root.upper,
                 1,

@@ -16,7 +16,7 @@ def top_k(values: Floats, k: int) -> tuple[NDArray[np.int64], float, float]:
     """Positions of the k largest values, the k-th and the (k+1)-th largest value.
 
     Among equal values the lowest positions win, so the answer does not depend on how a
-    partition happens to order them. Positions come in no particular order. With
+    partition happens to order them. Positions come in increasing order. With
     ``k == len(values)`` there is no next value: minus infinity.
     """
     n = values.shape[0]
@@ -40,4 +40,4 @@ def top_k(values: Floats, k: int) -> tuple[NDArray[np.int64], float, float]:
         return np.flatnonzero(values >= kth), kth, following
     above = np.flatnonzero(values > kth)
     ties = np.flatnonzero(values == kth)[: k - above.shape[0]]
-    return np.concatenate([above, ties]), kth, following
+    return np.sort(np.concatenate([above, ties])), kth, following
