@@ -237,7 +237,7 @@ def _support_sums(
         np.bincount(moves.step, moves.sign * row[moves.position], len(supports))
         for row in smoothed
     ]
-    return np.cumsum(steps, axis=1).T
+    return np.cumsum(steps, axis=1, dtype=np.float64).T  # bincount of nothing is int
 
 
 def bernoulli_scores(
