@@ -237,6 +237,11 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
             weights = check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
+            if not weights.any():
+                raise ValueError(
+                    "sample_weight must have at least one weight above 0. "
+                    "Got weights that are all zero, so no row counts."
+                )
         return X, codes.ravel(), classes, weights
 
     def _counted(
