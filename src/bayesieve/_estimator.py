@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
+from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["CountingEstimator"]
 
@@ -46,6 +47,8 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         "keep_counts": ["boolean"],
     }
 
+    #: Whether the number of rows matters beyond their shares.
+    _counts_rows: ClassVar[bool] = False
     #: Whether the first `partial_fit` needs the list of all classes.
     _classes_required: ClassVar[bool] = True
 
@@ -242,6 +245,8 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
                     "sample_weight must have at least one weight above 0. "
                     "Got weights that are all zero, so no row counts."
                 )
+            if self._counts_rows:
+                warn_of_small_weights(float(weights.sum()), X.shape[0])
         return X, codes.ravel(), classes, weights
 
     def _counted(

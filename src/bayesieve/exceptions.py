@@ -10,7 +10,12 @@ __all__ = [
     "FewFeaturesWarning",
     "GapWarning",
     "LowCountWarning",
+    "SmallWeightsWarning",
 ]
+
+
+class SmallWeightsWarning(UserWarning):
+    """Weights count as rows, and these add up to far fewer rows than there are."""
 
 
 class GapWarning(UserWarning):

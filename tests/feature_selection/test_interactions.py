@@ -84,3 +84,31 @@ def test_bad_candidates_and_labels_are_refused():
         screen_interactions(X, [0, 1], [0])
     with pytest.raises(ValueError, match="values 0 or 1"):
         screen_interactions(3 * X, [0, 1, 0, 1], [0])
+
+
+def test_pairs_of_two_candidates_are_looked_at_once():
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(200, 6))
+    y = X[:, 0] ^ X[:, 1]
+    # All 15 pairs of six columns; two candidates of six have 5 + 4.
+    assert screen_interactions(X, y, range(6)).n_looked_at == 15
+    assert screen_interactions(X, y, [0, 3]).n_looked_at == 9
+    assert screen_interactions(X, y, []).n_looked_at == 0
+    mask = np.array([True, False, False, False, False, False])
+    assert screen_interactions(X, y, mask).pairs.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("max_pairs", [0, -1, 1.5, True])
+def test_a_number_of_pairs_that_is_none_is_refused(max_pairs):
+    with pytest.raises(ValueError, match="'max_pairs' parameter"):
+        screen_interactions(
+            np.eye(4, dtype=int), [0, 1, 0, 1], [0], max_pairs=max_pairs
+        )
+
+
+def test_labels_that_are_no_classes_are_refused():
+    X = np.eye(4, dtype=int)
+    with pytest.raises(ValueError, match="at least two classes"):
+        screen_interactions(X, [1, 1, 1, 1], [0])
+    with pytest.raises(ValueError, match="continuous"):
+        screen_interactions(X, [0.1, 0.2, 0.3, 0.4], [0])

@@ -12,7 +12,8 @@ from scipy import sparse
 from scipy.stats import norm
 from sklearn.metrics import mutual_info_score
 
-from bayesieve import MixedScreener
+from bayesieve import L0Screener, MixedScreener
+from bayesieve.exceptions import FewFeaturesWarning, SmallWeightsWarning
 
 
 def table(n=600, seed=0):
@@ -154,7 +155,8 @@ def test_a_column_that_never_varies_is_not_kept():
     y = np.arange(40) % 2
     screener = MixedScreener().fit(X, y)
     assert screener.k_ == 0
-    assert MixedScreener(k=2).fit(X, y).k_ == 0
+    with pytest.warns(FewFeaturesWarning, match="only 0 vary"):
+        assert MixedScreener(k=2).fit(X, y).k_ == 0
 
 
 def test_kinds_can_be_given():
@@ -185,3 +187,35 @@ def test_bad_input_is_named():
     fitted = MixedScreener().partial_fit(X, y)
     with pytest.raises(ValueError, match="is not one of the classes"):
         fitted.partial_fit(X, np.full(50, "z"))
+
+
+def test_a_class_with_one_value_does_not_pay_for_noise():
+    rng = np.random.default_rng(0)
+    y = np.array([2] + [0, 1] * 24 + [0])  # one row of class 2
+    assert MixedScreener().fit(rng.normal(size=(50, 5)), y).k_ == 1  # at least one
+    zeros = np.where(rng.random((200, 20)) < 0.9, 0, 2.5)  # mostly zero, no signal
+    rare = np.array([1] * 5 + [0] * 195)
+    assert MixedScreener().fit(zeros, rare).k_ == 1
+    # Classes that are constant and different are told apart all the same.
+    apart = np.column_stack([np.arange(60) % 3 + 1.0, rng.normal(size=60)])
+    assert MixedScreener().fit(apart, np.arange(60) % 3).support_.tolist() == [
+        True,
+        False,
+    ]
+
+
+def test_weights_that_add_up_to_one_are_noticed():
+    X, y = table(n=100)
+    with pytest.warns(SmallWeightsWarning, match="adds up to 1 over 100 rows"):
+        MixedScreener().fit(X, y, sample_weight=np.full(100, 0.01))
+    flags = X[["flag"]].astype(int)
+    with pytest.warns(SmallWeightsWarning, match="scale the weights"):
+        L0Screener().fit(flags, y, sample_weight=np.full(100, 0.01))
+
+
+def test_more_columns_than_vary_and_labels_that_are_none():
+    X, y = table(n=50)
+    with pytest.warns(FewFeaturesWarning, match="k=9"):
+        assert MixedScreener(k=9).fit(X, y).k_ == 7
+    with pytest.raises(ValueError, match="continuous"):
+        MixedScreener().fit(X, np.linspace(0, 1, 50))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from bayesieve.feature_selection._fdr_screener import FDRScreener
 from bayesieve.feature_selection._interactions import (
     Interactions,
     screen_interactions,
 )
+from bayesieve.feature_selection._l0_screener import L0Screener
+from bayesieve.feature_selection._l1_screener import L1Screener
 from bayesieve.feature_selection._mixed import MixedScreener
 from bayesieve.feature_selection._naive import NaiveFeatureSelector
-from bayesieve.feature_selection._screening import (
-    FDRScreener,
-    L0Screener,
-    L1Screener,
-    PearsonScreener,
-)
+from bayesieve.feature_selection._pearson_screener import PearsonScreener
 
 __all__ = [
     "FDRScreener",

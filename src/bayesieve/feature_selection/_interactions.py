@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.stats import chi2
+from sklearn.utils.multiclass import check_classification_targets
 
 from bayesieve.counts import count_matrix
 from bayesieve.solvers._interactions import interaction_excess, pair_penalty
-from bayesieve.utils import as_matrix, check_weights, encode_labels
+from bayesieve.utils import as_matrix, check_weights, encode_labels, label_array
 
 __all__ = ["Interactions", "screen_interactions"]
 
@@ -28,7 +30,8 @@ class Interactions:
     excess : ndarray of shape (n_pairs,)
         ``n (I(x_i, x_j; y) - I(x_i; y) - I(x_j; y))`` in nats.
     pvalues : ndarray of shape (n_pairs,)
-        ``2 excess`` against chi-square with K - 1 degrees of freedom, not corrected for
+        ``2 excess`` against chi-square with K - 1 degrees of freedom, which holds for a
+        second feature that is independent of class and first feature; not corrected for
         the number of pairs looked at.
     penalty : float
         What the excess of a pair had to exceed.
@@ -57,8 +60,11 @@ def screen_interactions(
 ) -> Interactions:
     """Find partners of screened features that say more together than alone.
 
-    Every candidate is paired with every column. A pair is reported when its excess
-    passes the extended BIC: ``excess > (K - 1)/2 log n + log(pairs looked at)``.
+    Every candidate is paired with every column. The excess is what the pair says of the
+    class beyond the sum of both: it is zero when the two are as dependent within
+    classes as overall. That is not the interaction term of a regression; two strong
+    additive effects on the log-odds have an excess as well. A pair is reported when its
+    excess passes the extended BIC: ``excess > (K - 1)/2 log n + log(pairs looked at)``.
     **Exact** for the pairs looked at; a pair of which neither feature is a candidate
     (XOR of two features without any marginal signal) is out of reach.
 
@@ -67,7 +73,7 @@ def screen_interactions(
     X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         Binary, or any numbers with `binarize`.
     y : array-like of shape (n_samples,)
-    candidates : iterable of int
+    candidates : iterable of int, or mask of shape (n_features,)
         Columns to pair with all others, such as ``L0Screener().fit(X, y)
         .support_indices_``.
     binarize : float, optional
@@ -96,14 +102,34 @@ def screen_interactions(
     array([[1, 4]])
     """
     matrix, names = as_matrix(X)
-    classes, codes = encode_labels(y)
+    labels = label_array(y)
+    if labels.dtype.kind == "f":
+        check_classification_targets(labels)
+    classes, codes = encode_labels(labels)
     n_rows, n_features = matrix.shape
     if codes.shape[0] != n_rows:
         raise ValueError(
             f"y must have one label per row of X, {n_rows} in all. "
             f"Got {codes.shape[0]}."
         )
-    wanted = np.unique(np.asarray(list(candidates)))
+    if (
+        isinstance(max_pairs, bool)
+        or not isinstance(max_pairs, Integral)
+        or (max_pairs < 1)
+    ):
+        raise ValueError(
+            "The 'max_pairs' parameter of screen_interactions must be an int >= 1. "
+            f"Got {max_pairs!r}."
+        )
+    if classes.shape[0] < 2:
+        raise ValueError(
+            "screen_interactions needs at least two classes in y. "
+            f"Got one class: {classes.tolist()[0]!r}."
+        )
+    wanted = np.asarray(list(candidates) if np.iterable(candidates) else [candidates])
+    if wanted.dtype == bool and wanted.shape == (n_features,):  # a mask, as support_
+        wanted = np.flatnonzero(wanted)
+    wanted = np.unique(wanted)
     if wanted.size and (
         wanted.dtype.kind not in "iu" or wanted[0] < 0 or wanted[-1] >= n_features
     ):
@@ -120,9 +146,10 @@ def screen_interactions(
     )
     everything = count_matrix(matrix, codes, classes, weights, **options)
     total = _dense(everything.feature_count)
-    n_pairs = max(1, wanted.size * (n_features - 1))
+    # Every pair with a candidate, those of two candidates once.
+    n_pairs = wanted.size * (n_features - 1) - wanted.size * (wanted.size - 1) // 2
     penalty = pair_penalty(
-        float(everything.class_count.sum()), classes.shape[0], n_pairs
+        float(everything.class_count.sum()), classes.shape[0], max(1, n_pairs)
     )
     found: dict[tuple[int, int], float] = {}
     for i in wanted.tolist():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayesieve._compat import (
@@ -17,6 +18,7 @@ from bayesieve._compat import (
     fit_context,
 )
 from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
+from bayesieve.solvers._inputs import warn_of_few_features
 from bayesieve.solvers._mixed import column_gain
 from bayesieve.utils import describe_column, encode_labels
 from bayesieve.utils._mixed_columns import (
@@ -25,6 +27,7 @@ from bayesieve.utils._mixed_columns import (
     levels_of,
     values_of,
 )
+from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["MixedScreener"]
 
@@ -37,7 +40,10 @@ class MixedScreener(SelectorMixin, BaseEstimator):
     levels, which is kept or dropped as a whole; the Gaussian gain and 2 (K - 1) for a
     continuous one. Missing values are a level of their own; in a continuous column they
     add the gain of being missing, with K - 1 parameters. A column is kept when
-    ``2 gain > parameters * log n``, and at least one is.
+    ``2 gain > parameters * log n``, and at least one that varies is.
+
+    A class that has one value only in a continuous column (a single row, or all zeros)
+    tells nothing of its variance: it shares that of the other classes.
 
     Parameters
     ----------
@@ -146,6 +152,8 @@ class MixedScreener(SelectorMixin, BaseEstimator):
                 f"Got {n_rows} sample(s) in X (shape={tuple(np.shape(X))}) and "
                 f"{y.shape[0]} in y, while a minimum of 1 is required."
             )
+        if y.dtype.kind == "f":
+            check_classification_targets(y)
         known = classes if first else self.classes_
         found, codes = encode_labels(y, known)
         if found.shape[0] < 2:
@@ -158,6 +166,7 @@ class MixedScreener(SelectorMixin, BaseEstimator):
             weights = check_sample_weight(
                 sample_weight, y, dtype=np.float64, ensure_non_negative=True
             )
+            warn_of_small_weights(float(weights.sum()), n_rows)
         kinds = self._settle_kinds(columns) if first else self.kinds_
         counted = self._count(columns, kinds, codes, weights, found.shape[0])
         if not first:
@@ -224,6 +233,8 @@ class MixedScreener(SelectorMixin, BaseEstimator):
                 kept = np.array([int(np.argmax(ranked))])
         else:
             order = np.argsort(-ranked, kind="stable")[: int(varies.sum())]
+            if self.k > order.shape[0]:
+                warn_of_few_features(self.k, order.shape[0], what="vary over the rows")
             kept = np.sort(order[: self.k])
         self.support_indices_ = kept.astype(np.int64)
         self.support_ = np.zeros(ranked.shape[0], dtype=bool)

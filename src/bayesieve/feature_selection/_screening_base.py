@@ -30,6 +30,7 @@ class BinaryScreener(SelectorMixin, CountingEstimator):
 
     # As for any selector; without the list, the first chunk must show every class.
     _classes_required = False
+    _counts_rows = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "penalty": [Interval(Real, 0, None, closed="left"), None],

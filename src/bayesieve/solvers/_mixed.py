@@ -54,10 +54,15 @@ def value_gain(moments: ValueMoments) -> tuple[float, float]:
         total = float(moments.squares.sum() + (rows * (moments.mean - mean) ** 2).sum())
         variance = total / n
         if variance > 0:
+            # A class with one value only says nothing of its variance and takes that of
+            # all classes together; without this a single row would pay for any column.
+            spread = moments.squares > 0
+            within = float(moments.squares.sum()) / n
             per_class = moments.squares / np.where(rows > 0, rows, 1.0)
+            per_class = np.where(spread, per_class, within)
             logs = np.log(per_class + _RELATIVE_FLOOR * variance)
             gain = 0.5 * n * np.log(variance) - 0.5 * float((rows * logs).sum())
-            freedom = 2.0 * (present - 1)
+            freedom = float(present - 1 + max(int(spread.sum()) - 1, 0))
     if moments.missing.any():
         missing_gain, missing_freedom = level_gain(np.stack([rows, moments.missing], 1))
         gain, freedom = gain + missing_gain, freedom + missing_freedom

@@ -356,6 +356,7 @@ def penalised_estimates(counts: Any, penalty: float, *, solver: str) -> Floats:
             ),
             mean,
         )
+    np.clip(theta, 0.0, 1.0, out=theta)  # weights that do not add up to the last digit
     return theta
 
 

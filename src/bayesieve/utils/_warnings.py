@@ -6,7 +6,9 @@ import sys
 import warnings
 from types import FrameType
 
-__all__ = ["warn_user"]
+from bayesieve.exceptions import SmallWeightsWarning
+
+__all__ = ["warn_of_small_weights", "warn_user"]
 
 _OURS = ("bayesieve", "sklearn", "joblib")
 
@@ -21,3 +23,14 @@ def warn_user(message: str, category: type[Warning]) -> None:
             break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_small_weights(total: float, n_rows: int) -> None:
+    """Say that weights count as rows where the number of rows matters."""
+    if total < 0.1 * n_rows:
+        warn_user(
+            f"sample_weight adds up to {total:g} over {n_rows} rows. Weights count as "
+            "rows, and size and estimates depend on how many there are. "
+            "Hint: scale the weights to add up to the number of rows.",
+            SmallWeightsWarning,
+        )
