@@ -290,7 +290,7 @@ def refuse_value(
         )
     elif check == kernels.ZERO_ONE:
         found = f"Value {value!r}"
-        hint = "give a threshold; every value above it counts as 1"
+        hint = "give a threshold (binarize); every value above it counts as 1"
     elif value < 0:
         found = f"Negative value {value!r}"
         hint = "Negative values in data are no categories; encode them as 0, 1, 2"

@@ -38,7 +38,7 @@ __all__ = ["SparsityPath", "additive_path", "multinomial_path", "sparsity_path"]
 MODELS = ("multinomial", "bernoulli", "gaussian", "categorical")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SparsityPath:
     """Objective and bound for a grid of sizes.
 
@@ -79,14 +79,22 @@ class SparsityPath:
             )
         return int(self.k[int(np.nanargmin(self.bic_values))])
 
+    def __repr__(self) -> str:
+        return (
+            f"SparsityPath({self.k.shape[0]} sizes from {self.k[0]} to {self.k[-1]}, "
+            f"largest gap {self.gap.max():.3g} nats, elbow {self.elbow})"
+        )
+
     def support(self, k: int) -> NDArray[np.int64]:
         """Sorted columns of the support of size k; solved now if off the grid."""
         return self._support(check_size(k, solver="SparsityPath.support"))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw gain and bound against k with the elbow marked; returns the axes.
+        """Draw gain and bound against k with elbow and BIC marked; returns the axes.
 
-        Needs matplotlib (``pip install "bayesieve[plot]"``).
+        The elbow is the point highest above the chord of the path; the chord is bent
+        here because k has a logarithmic axis. Needs matplotlib
+        (``pip install "bayesieve[plot]"``).
         """
         try:
             import matplotlib.pyplot as plt
@@ -99,17 +107,27 @@ class SparsityPath:
             _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
         gain = self.objective - self.null_objective
         bound = self.upper_bound - self.null_objective
-        ax.fill_between(self.k, gain, bound, color="0.8", label="what is not proven")
-        ax.plot(self.k, bound, color="0.45", linestyle="--", linewidth=1, label="bound")
+        if (bound - gain).max() > 1e-6 * gain.max():  # else there is nothing to see
+            unproven = "what is not proven"
+            ax.fill_between(self.k, gain, bound, color="0.8", label=unproven)
+            ax.plot(self.k, bound, color="0.45", linestyle="--", label="bound")
         ax.plot(self.k, gain, color="C0", linewidth=2, label="best support found")
         at = elbow_position(self.k, self.objective)
+        run = max(int(self.k[-1] - self.k[0]), 1)
+        chord = gain[0] + (gain[-1] - gain[0]) * (self.k - self.k[0]) / run
+        ax.plot(self.k, chord, color="0.6", linestyle=":", linewidth=1, label="chord")
+        ax.vlines(self.k[at], chord[at], gain[at], color="C3", linewidth=1)
         ax.plot(self.k[at], gain[at], "o", color="C3", label=f"elbow, k = {self.elbow}")
+        if not np.isnan(self.bic_values).all():
+            best = int(np.nanargmin(self.bic_values))
+            label = f"least BIC, k = {self.bic}"
+            ax.plot(self.k[best], gain[best], "s", color="C2", label=label)
         ax.set_xscale("log")
         ax.set_ylim(bottom=0)
         ax.set_xlabel("number of features k")
         ax.set_ylabel("gain in log-likelihood (nats)")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, loc="lower right")
+        ax.legend(frameon=False, loc="upper left")
         return ax
 
 
