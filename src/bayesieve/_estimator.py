@@ -93,7 +93,7 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
 
         The result is that of `fit` on all rows so far. Each call solves again: when
         many small chunks come before the first prediction, gather them with
-        `ClassCounts.from_chunks`-sized pieces instead.
+        `ClassCounts.from_chunks` and call `fit_counts` once.
 
         Parameters
         ----------

@@ -50,6 +50,10 @@ class Limits:
             math.inf if node_limit is None else node_limit,
         )
 
+    def extended(self, seconds: float) -> Limits:
+        """The same, with at least so many seconds from now."""
+        return Limits(max(self.deadline, time.monotonic() + seconds), self.nodes)
+
     def name_of_reached(self, nodes: int) -> str:
         """The parameter whose limit ended a search."""
         return "node_limit" if nodes >= self.nodes else "time_limit"

@@ -251,6 +251,7 @@ def _relax_many(
             np.array(sums),
             weights,
             tolerance=accuracy * max(gap, 10 * DUAL_TOLERANCE * result.upper),
+            deadline=deadline,
         )
         result.lower = max(result.lower, min(lower, result.upper))
         if _is_done(result, good_enough, deadline):

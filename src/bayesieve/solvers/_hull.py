@@ -14,6 +14,9 @@ Newton does not help. Since g is homogeneous, ``g(w) = w . grad g(w)``, and ``ma
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +28,11 @@ _MAX_STEPS = 200
 
 
 def maximise_on_hull(
-    values: Floats, sums: Floats, weights: Floats, tolerance: float
+    values: Floats,
+    sums: Floats,
+    weights: Floats,
+    tolerance: float,
+    deadline: float = math.inf,
 ) -> tuple[Floats, float, Floats]:
     """Weights, value and class shares at the maximum over the hull of the atoms.
 
@@ -37,11 +44,15 @@ def maximise_on_hull(
         Start, strictly positive on every class that any atom covers.
     tolerance : float
         Stop when at most this much is missing.
+    deadline : float
+        ``time.monotonic()`` at which to stop where it stands; every weight is a bound.
     """
     w = weights / weights.sum()
     value, gradient, mixture = _evaluate(values, sums, w)
     for _ in range(_MAX_STEPS):
         if gradient.max() - value <= tolerance:
+            break
+        if deadline < math.inf and time.monotonic() > deadline:
             break
         step = _newton_step(sums, w, gradient, mixture)
         moved = _search(values, sums, w, step, value, gradient)

@@ -125,7 +125,8 @@ def solve_multinomial_problem(
     if k > problem.n_nonempty:
         warn_of_few_features(k, problem.n_nonempty, what="have any count")
     outcome = problem.solve(k, exact=exact, limits=limits)
-    solution = _certified(problem, k, outcome, with_bounds=with_bounds)
+    # Two lower bounds for the record: they may take a second each beyond the limit.
+    solution = _certified(problem, k, outcome, limits if with_bounds else None)
     if outcome.stopped:
         warn_user(
             f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; "
@@ -203,7 +204,7 @@ def _null_solution(problem: MultinomialProblem) -> Solution:
 
 
 def _certified(
-    problem: MultinomialProblem, k: int, outcome: Outcome, *, with_bounds: bool
+    problem: MultinomialProblem, k: int, outcome: Outcome, limits: Limits | None
 ) -> Solution:
     counts = problem.smoothed(outcome.support)
     class_sums = counts.sum(axis=1)
@@ -211,11 +212,11 @@ def _certified(
     shares = class_sums / total if total > 0 else outcome.shares
     gains = problem.block(outcome.support).gains(log_or_zero(shares))
     published = sharp = math.nan
-    if with_bounds:
+    if limits is not None:
         n_classes = problem.n_classes
-        sharp = problem.psi_at_least(k - n_classes + 1)
+        sharp = problem.psi_at_least(k - n_classes + 1, limits.extended(1.0))
         if k >= n_classes + 2:
-            published = problem.psi_at_least(k - n_classes - 2)
+            published = problem.psi_at_least(k - n_classes - 2, limits.extended(1.0))
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=outcome.gain,

@@ -325,11 +325,11 @@ class MultinomialProblem:
             return self._take_all_nonempty().gain
         return self.relaxation(k)[1].upper
 
-    def psi_at_least(self, k: int) -> float:
-        """A proven lower bound of psi(k), equal to it up to rounding."""
+    def psi_at_least(self, k: int, limits: Limits | None = None) -> float:
+        """A proven lower bound of psi(k), equal to it up to rounding within limits."""
         if k <= 0 or k >= self.n_nonempty:
             return self.psi(k)
-        return max(0.0, self.relaxation(k)[1].lower)
+        return max(0.0, self.relaxation(k, limits=limits)[1].lower)
 
     def _take_all_nonempty(self) -> Outcome:
         columns = self.nonempty()
