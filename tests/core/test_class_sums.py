@@ -363,3 +363,29 @@ def test_duplicates_are_found_in_any_order(make, dtype):
     assert duplicated([5, 0, 5, 0, 5], [0, 3, 5])
     assert duplicated([5, 0, 3, 1, 1], [0, 3, 5])
     assert not duplicated([], [0, 0, 0])
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.34, 0.33, 0.33], [0.95, 0.05]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_large_matrices_shared_among_threads_by_class_or_column(shares, weighted):
+    """Enough entries and columns for both ways to share the work (0.95: by column)."""
+    rng = np.random.default_rng(len(shares))
+    n, m, entries = 20_000, 30_000, 300_000
+    rows, columns = rng.integers(n, size=entries), rng.integers(m, size=entries)
+    values = rng.integers(1, 5, size=entries)
+    X = sparse.csr_array((values, (rows, columns)), shape=(n, m))
+    codes = rng.choice(len(shares), size=n, p=shares)
+    weights = rng.integers(1, 4, size=n).astype(float) if weighted else None
+    out = np.zeros((len(shares), m))
+    assert kernels.class_sums(X, codes, weights, out, kernels.NON_NEGATIVE, 0.0) is None
+    scale = np.ones(n) if weights is None else weights
+    onehot = sparse.csr_array((scale, (codes, np.arange(n))), shape=(len(shares), n))
+    np.testing.assert_array_equal(out, (onehot @ X).toarray())
+    # The first offending value over all threads, whichever meets its own first.
+    spoilt = X.astype(float)
+    spoilt.data[[1234, 250_000]] = -1.0
+    again = np.zeros_like(out)
+    assert (
+        kernels.class_sums(spoilt, codes, weights, again, kernels.NON_NEGATIVE, 0.0)
+        == 1234
+    )

@@ -216,6 +216,12 @@ void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
     Block block;
     std::size_t filled = 0;
     bool outside = false;
+    auto flush = [&] {
+        // block.col holds addresses and block.value products where the body takes those.
+        if constexpr (Body::adds_products) body.add_at(block.col, block.value, filled);
+        else body.entries(block, filled);
+        filled = 0;
+    };
     for (std::int64_t row = 0; row < rows.count; ++row) {
         const std::int64_t cls = rows.codes[row];
         if (owner[static_cast<std::size_t>(cls)] != worker) continue;
@@ -229,12 +235,23 @@ void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
                 outcome.bad_at(at + static_cast<std::int64_t>(good));
                 return;
             }
-            for (std::size_t i = 0; i < n; ++i) {
-                const auto col = static_cast<std::int64_t>(indices[at + i]);
-                outside |= static_cast<std::uint64_t>(col) >= columns;
-                block.weight[filled + i] = weight;
-                block.cls[filled + i] = cls;
-                block.col[filled + i] = col;
+            if constexpr (Body::adds_products) {
+                const std::int64_t first = cls * x.minor;
+                for (std::size_t i = 0; i < n; ++i) {
+                    const auto col = static_cast<std::int64_t>(indices[at + i]);
+                    outside |= static_cast<std::uint64_t>(col) >= columns;
+                    block.col[filled + i] = first + col;
+                }
+                if (rows.weights != nullptr)
+                    for (std::size_t i = 0; i < n; ++i) block.value[filled + i] *= weight;
+            } else {
+                for (std::size_t i = 0; i < n; ++i) {
+                    const auto col = static_cast<std::int64_t>(indices[at + i]);
+                    outside |= static_cast<std::uint64_t>(col) >= columns;
+                    block.weight[filled + i] = weight;
+                    block.cls[filled + i] = cls;
+                    block.col[filled + i] = col;
+                }
             }
             filled += n;
             at += static_cast<std::int64_t>(n);
@@ -242,13 +259,10 @@ void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
                 outcome.malformed = true;
                 return;
             }
-            if (filled == kBlock) {
-                body.entries(block, filled);
-                filled = 0;
-            }
+            if (filled == kBlock) flush();
         }
     }
-    body.entries(block, filled);
+    flush();
 }
 
 template <class Index, class Body>
