@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -165,6 +166,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
             )
         return scores
 
+    @abstractmethod
     def _joint_by_size(
         self,
         counts: ClassCounts,
@@ -174,7 +176,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         log_prior: np.ndarray,
         budget: SearchBudget,
     ) -> np.ndarray:
-        raise NotImplementedError
+        """Joint log-probabilities of test rows, shape (rows, sizes, classes)."""
 
     def _choose(
         self, sizes: list[int], alphas: list[float], scores: np.ndarray

@@ -210,7 +210,8 @@ def _equal_columns(block: Block) -> NDArray[np.int64]:
         rows = np.ascontiguousarray(block.counts.T)
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
         return np.unique(keys.ravel(), return_inverse=True)[1].astype(np.int64).ravel()
-    counts, numbers = block.counts, {}  # type: ignore[var-annotated]
+    counts = block.counts
+    numbers: dict[tuple[float, bytes, bytes], int] = {}
     result = np.empty(n, dtype=np.int64)
     for j in range(n):
         entries = slice(counts.indptr[j], counts.indptr[j + 1])
