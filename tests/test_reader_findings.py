@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 from bayesieve import (
     ClassCounts,
+    L1Screener,
     NaiveFeatureSelector,
     SparseBernoulliNB,
+    SparseBernoulliNBCV,
     SparseCategoricalNB,
     SparseGaussianNB,
     SparseMultinomialNB,
@@ -40,12 +42,12 @@ def test_a_cell_stored_twice_is_one_value_at_prediction_too(estimator, make):
     X, y = rng.poisson(1.0, (60, 4)).astype(float), rng.integers(2, size=60)
     estimator.fit(X, y)
     Q = np.array([[2.0, 1.0, 2.0, 0.0]])
-    rows, columns = [0, 0, 0, 0, 0], [0, 0, 2, 2, 1]
-    twice = make(sp.coo_array(([1.0, 1.0, 1.5, 0.5, 1.0], (rows, columns)), (1, 4)))
-    if make is sp.csr_array:  # coo sums duplicates on the way; build it by hand
-        twice = make(
-            (np.array([1.0, 1.0, 1.5, 0.5, 1.0]), [0, 0, 2, 2, 1], [0, 5]), shape=(1, 4)
-        )
+    data = np.array([1.0, 1.0, 1.5, 0.5, 1.0])
+    if make is sp.csr_array:
+        twice = make((data, [0, 0, 2, 2, 1], [0, 5]), shape=(1, 4))
+    else:  # column 0, column 1, column 2 twice each but column 1, all in row 0
+        twice = make((data[[0, 1, 4, 2, 3]], [0] * 5, [0, 2, 3, 5, 5]), shape=(1, 4))
+    assert twice.nnz == 5  # nothing was summed on the way
     before = twice.data.copy()
     np.testing.assert_allclose(
         estimator.predict_joint_log_proba(twice), estimator.predict_joint_log_proba(Q)
@@ -154,3 +156,28 @@ def test_sizes_beyond_the_columns_are_what_they_come_to():
     with pytest.warns(FewFeaturesWarning, match="k=99"):
         path = sparsity_path(ClassCounts.from_matrix(X, y), ks=[2, 99])
     assert path.k.tolist() == [2, 6]
+
+
+def test_screeners_sum_cells_stored_twice_without_overflow():
+    # 100 + 100 is 200 and above the threshold; as a byte it would be -56.
+    data = np.array([100, 100, 1], np.int8)
+    X = sp.csr_array((data, [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    presence = L1Screener(criterion="cv", binarize=150.0)._presence(X)
+    np.testing.assert_array_equal(presence.toarray(), [[1.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(X.data, data)
+
+
+def test_cross_validation_scores_cells_stored_twice_as_one():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=80)
+    X = rng.poisson(0.5 + y[:, None] * (np.arange(6) < 3), (80, 6)).astype(float)
+    once = sp.csr_array(X)
+    halves = sp.csr_array(
+        (np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr),
+        shape=X.shape,
+    )
+    options = {"ks": [1, 3, 6], "alphas": [1.0], "binarize": 0.5}
+    whole, split = (SparseBernoulliNBCV(**options).fit(m, y) for m in (once, halves))
+    np.testing.assert_array_equal(
+        whole.cv_results_["mean_test_score"], split.cv_results_["mean_test_score"]
+    )

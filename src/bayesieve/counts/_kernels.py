@@ -14,7 +14,7 @@ from scipy import sparse
 import bayesieve._core as compiled
 from bayesieve.utils._validation import native_values
 
-_core: Any = compiled  # its stubs exist only once it is built
+_core: Any = compiled  # arrays of any dtype: the kernels check what they are given
 
 # What a value may be; the numbers are those of _core/class_sums.cpp.
 NON_NEGATIVE = 0

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import Interval
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
+from bayesieve.counts._matrix import canonical
 
 __all__ = ["BinaryScreener"]
 
@@ -100,9 +101,7 @@ class BinaryScreener(SelectorMixin, CountingEstimator):
             return X  # counting has refused everything else
         if not sparse.issparse(X):
             return np.greater(X, self.binarize).astype(np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()  # the caller's arrays are never written to
-            X.sum_duplicates()
+        X = canonical(X)  # a cell stored twice is one value
         present = (X.data > self.binarize).astype(np.float64)
         return type(X)((present, X.indices, X.indptr), shape=X.shape)
 

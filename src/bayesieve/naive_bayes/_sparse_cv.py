@@ -22,6 +22,7 @@ from bayesieve._crossval import (
     training_counts,
 )
 from bayesieve.counts import ClassCounts
+from bayesieve.counts._matrix import canonical
 from bayesieve.exceptions import GapWarning
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
@@ -142,7 +143,8 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         for i, ((_, test), counts) in enumerate(zip(splits, folds, strict=True)):
             X_test, truth = X[test], codes[test]
             if sparse.issparse(X_test):
-                X_test = X_test.tocsc()  # every alpha takes columns from it
+                # A cell stored twice is one value; every alpha takes columns from it.
+                X_test = canonical(X_test).tocsc()
             log_prior = self._log_prior(counts.class_count)
             for a, alpha in enumerate(alphas):
                 joint = self._joint_by_size(
