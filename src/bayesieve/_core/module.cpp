@@ -8,6 +8,9 @@ void register_class_sums(nb::module_& m);
 void register_totals(nb::module_& m);
 void register_bernoulli(nb::module_& m);
 void register_two_class_relaxation(nb::module_& m);
+void register_discretization(nb::module_& m);
+void register_grouping(nb::module_& m);
+void register_weighted_parts(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of bayesieve.";
@@ -15,4 +18,7 @@ NB_MODULE(_core, m) {
     register_totals(m);
     register_bernoulli(m);
     register_two_class_relaxation(m);
+    register_discretization(m);
+    register_grouping(m);
+    register_weighted_parts(m);
 }
