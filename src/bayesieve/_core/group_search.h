@@ -1,0 +1,231 @@
+// The best groups of the partiles of one granularity.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "group_intervals.h"
+#include "group_items.h"
+#include "group_merge.h"
+#include "group_moves.h"
+#include "group_prior.h"
+#include "group_subsets.h"
+
+namespace bayesieve {
+
+struct Grouped {
+    Labels label;  // group of each partile; empty: nothing found
+    bool garbage = false;
+    bool exact = false;
+    double cost = kNever;
+};
+
+class GroupSearch {
+  public:
+    GroupSearch(const Items& partiles, const GroupPrior& prior, double rows_in_all, double budget)
+        : partiles_(partiles), prior_(prior), rows_(rows_in_all), budget_(budget) {}
+
+    Grouped best() {
+        Labels tied;
+        const std::size_t distinct = tie_proportional(partiles_, tied);
+        const bool garbage = prior_.garbage_allowed();
+        if (garbage && SubsetProgramme::affordable(partiles_.n, budget_)) {
+            Labels each(partiles_.n);
+            for (std::size_t i = 0; i < each.size(); ++i) each[i] = static_cast<std::int32_t>(i);
+            by_subsets(partiles_, each);
+            found_.exact = true;
+            return std::move(found_);
+        }
+        const Items items = partiles_.gathered(tied, distinct);
+        if (partiles_.classes == 2) {
+            by_intervals(items, tied);
+        } else if (SubsetProgramme::affordable(distinct, budget_)) {
+            by_subsets(items, tied);
+        } else {
+            by_merges(items, tied);
+        }
+        found_.exact = proven_ && garbage_bound_ >= found_.cost - 1e-6;
+        return std::move(found_);
+    }
+
+  private:
+    static constexpr std::size_t kCoarse = 256;   // intervals left to a programme that is not exact
+    static constexpr std::size_t kLayers = 10;    // most groups sought for the sake of garbage
+    static constexpr std::size_t kPairs = 1024;   // most groups whose pairs are all compared
+    static constexpr std::size_t kLarge = 2000;   // partiles beyond which starts are few
+    static constexpr std::size_t kForcible = 64;  // most groups of which two are merged by force
+
+    void keep(double cost, bool garbage, Labels label) {
+        if (!(cost < found_.cost - kGain)) return;
+        found_.cost = cost;
+        found_.garbage = garbage;
+        found_.label = std::move(label);
+    }
+    static Labels expand(const Labels& of_items, const Labels& item) {
+        Labels result(item.size());
+        for (std::size_t v = 0; v < item.size(); ++v)
+            result[v] = of_items[static_cast<std::size_t>(item[v])];
+        return result;
+    }
+
+    // Every partition of the items; with garbage only if they are the partiles themselves.
+    void by_subsets(const Items& items, const Labels& item) {
+        const SubsetProgramme programme(items);
+        std::size_t best = 1;
+        double best_cost = kNever;
+        for (std::size_t k = 1; k <= items.n; ++k) {
+            const double cost = programme.rows(k) + prior_.plain(k);
+            if (cost < best_cost - kGain) {
+                best_cost = cost;
+                best = k;
+            }
+        }
+        keep(best_cost, false, expand(programme.groups(best), item));
+        if (!prior_.garbage_allowed()) {
+            proven_ = true;
+            return;
+        }
+        if (items.n == partiles_.n && SubsetProgramme::affordable(items.n, budget_)) {
+            Labels label;
+            const double cost = programme.with_garbage(prior_, best_cost, label);
+            if (cost < best_cost) keep(cost, true, label);
+            return;
+        }
+        proven_ = true;
+        garbage_bound_ = kNever;
+        for (std::size_t k = 3; k <= items.n; ++k)
+            garbage_bound_ =
+                std::min(garbage_bound_, programme.rows(k) + prior_.least_garbage(k));
+        // A garbage group may separate proportional values: more groups than items.
+        garbage_bound_ = std::min(garbage_bound_, programme.rows(items.n) +
+                                                      prior_.least_garbage(items.n + 1));
+        for (std::size_t k = 3; k <= std::min(items.n, kLayers); ++k)
+            improve(items, item, programme.groups(k), true);
+    }
+
+    void by_intervals(const Items& items, const Labels& item) {
+        // tie_proportional numbers items by the share of the first class.
+        std::vector<double> first(items.n), second(items.n);
+        for (std::size_t i = 0; i < items.n; ++i) {
+            first[i] = items.row(i)[0];
+            second[i] = items.row(i)[1];
+        }
+        const double n = static_cast<double>(items.n);
+        const bool whole = items.n <= kCoarse || n * n <= budget_;
+        Labels coarse;
+        const std::size_t left =
+            coarsen(first, second, whole ? items.n : kCoarse, RowCost(2), coarse);
+        if (left < items.n) {
+            std::vector<double> a(left, 0.0), b(left, 0.0);
+            for (std::size_t i = 0; i < items.n; ++i) {
+                a[static_cast<std::size_t>(coarse[i])] += first[i];
+                b[static_cast<std::size_t>(coarse[i])] += second[i];
+            }
+            first.swap(a);
+            second.swap(b);
+        }
+        const bool garbage = prior_.garbage_allowed();
+        const IntervalProgramme programme(first, second, prior_, garbage ? kLayers : 0);
+        auto groups = [&](std::size_t k) { return expand(programme.groups(k), coarse); };
+        std::size_t best = 1;
+        for (std::size_t k = 2; k <= programme.layers(); ++k)
+            if (programme.rows(k) + prior_.plain(k) <
+                programme.rows(best) + prior_.plain(best) - kGain)
+                best = k;
+        keep(programme.rows(best) + prior_.plain(best), false, expand(groups(best), item));
+        if (!whole) improve(items, item, groups(best), false);
+        proven_ = whole;
+        if (!garbage) return;
+        garbage_bound_ = programme.bound() + prior_.least_garbage(programme.layers() + 1);
+        for (std::size_t k = 3; k <= programme.layers(); ++k)
+            garbage_bound_ =
+                std::min(garbage_bound_, programme.rows(k) + prior_.least_garbage(k));
+        if (whole && garbage_bound_ >= found_.cost) return;
+        std::vector<std::pair<double, std::size_t>> starts;
+        for (std::size_t k = 3; k <= std::min(programme.layers(), kLayers); ++k) {
+            const Labels label = groups(k);
+            std::vector<std::size_t> size(k, 0);
+            for (std::size_t i = 0; i < items.n; ++i)
+                size[static_cast<std::size_t>(label[i])] += items.size[i];
+            const std::size_t held = *std::max_element(size.begin(), size.end());
+            starts.emplace_back(programme.rows(k) + prior_.garbage(k, held), k);
+        }
+        std::sort(starts.begin(), starts.end());
+        if (partiles_.n > kLarge && starts.size() > 2) starts.resize(2);
+        for (const auto& start : starts) improve(items, item, groups(start.second), true);
+    }
+
+    void by_merges(const Items& items, const Labels& item) {
+        const auto limit = static_cast<std::size_t>(
+            std::min(static_cast<double>(kPairs), std::max(std::sqrt(rows_), 2.0)));
+        Labels tied(items.n);
+        for (std::size_t i = 0; i < items.n; ++i) tied[i] = static_cast<std::int32_t>(i);
+        std::size_t left = items.n;
+        if (items.n > limit) left = tie_rare(items, limit, prior_, tied);
+        const MergeDescent descent(left < items.n ? items.gathered(tied, left) : items);
+        std::vector<std::pair<double, std::size_t>> plain, garbage;
+        double least = kNever;
+        for (std::size_t k = 1; k <= left; ++k) {
+            // The prior grows with k: where even two groups' prior loses, none need be computed.
+            if (k > 2 && descent.rows(k) + prior_.plain(2) > least) continue;
+            plain.emplace_back(descent.rows(k) + prior_.plain(k), k);
+            least = std::min(least, plain.back().first);
+        }
+        if (prior_.garbage_allowed())
+            for (std::size_t k = 3; k <= left; ++k) {
+                if (descent.rows(k) + prior_.least_garbage(3) > least) continue;
+                garbage.emplace_back(descent.rows(k) + prior_.garbage(k, descent.largest(k)), k);
+            }
+        std::sort(plain.begin(), plain.end());
+        std::sort(garbage.begin(), garbage.end());
+        const std::size_t starts = partiles_.n > kLarge ? 1 : 3;
+        keep(plain[0].first, false, expand(expand(descent.groups(plain[0].second), tied), item));
+        for (std::size_t s = 0; s < std::min(starts, plain.size()); ++s)
+            improve(items, item, expand(descent.groups(plain[s].second), tied), false);
+        for (std::size_t s = 0; s < std::min(starts, garbage.size()); ++s)
+            improve(items, item, expand(descent.groups(garbage[s].second), tied), true);
+    }
+
+    // Moves whole ties, then single partiles; then merges by force, up to three times in vain.
+    void improve(const Items& items, const Labels& item, const Labels& start, bool garbage) {
+        const std::size_t passes = partiles_.n > kLarge ? 6 : 100;
+        const bool tied = items.n < partiles_.n;
+        MovableGroups groups(items, start, prior_, garbage);
+        if (groups.cost() == kNever) return;
+        groups.move_items(passes);
+        if (!tied) return polish(groups, garbage, passes);
+        keep(groups.cost(), garbage, expand(groups.labels(), item));
+        MovableGroups single(partiles_, expand(groups.labels(), item), prior_, garbage);
+        // Without garbage ties stay together in the best solution: single moves add nothing.
+        if (garbage) single.move_items(passes);
+        polish(single, garbage, passes);
+    }
+    void polish(MovableGroups& groups, bool garbage, std::size_t passes) {
+        double best = groups.cost();
+        keep(best, garbage, groups.labels());
+        const std::size_t fewest = garbage ? 4 : 3;
+        for (int vain = 0; vain < 3 && groups.count() >= fewest && groups.count() <= kForcible;
+             ++vain) {
+            groups.force_merge();
+            groups.move_items(passes);
+            const double cost = groups.cost();
+            if (cost < best - kGain) {
+                best = cost;
+                keep(best, garbage, groups.labels());
+                vain = -1;
+            }
+        }
+    }
+
+    const Items& partiles_;
+    const GroupPrior& prior_;
+    double rows_, budget_;
+    Grouped found_;
+    bool proven_ = false;           // the optimum without garbage is known
+    double garbage_bound_ = kNever;  // no partition with garbage costs less
+};
+
+}  // namespace bayesieve
