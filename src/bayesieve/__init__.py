@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AveragedNB": "bayesieve.naive_bayes",
     "Certificate": "bayesieve.solvers",
     "ClassCounts": "bayesieve.counts",
     "FDRScreener": "bayesieve.feature_selection",
     "Interactions": "bayesieve.feature_selection",
     "L0Screener": "bayesieve.feature_selection",
     "L1Screener": "bayesieve.feature_selection",
+    "MODLEncoder": "bayesieve.preprocessing",
     "MixedScreener": "bayesieve.feature_selection",
     "NaiveFeatureSelector": "bayesieve.feature_selection",
+    "PartitionDisplay": "bayesieve.inspection",
     "PearsonScreener": "bayesieve.feature_selection",
+    "SelectiveNB": "bayesieve.naive_bayes",
     "Solution": "bayesieve.solvers",
     "SparseBernoulliNB": "bayesieve.naive_bayes",
     "SparseBernoulliNBCV": "bayesieve.naive_bayes",
@@ -28,23 +32,29 @@ _HOME = {
     "SparseMultinomialNB": "bayesieve.naive_bayes",
     "SparseMultinomialNBCV": "bayesieve.naive_bayes",
     "SparsityPath": "bayesieve.solvers",
+    "WeightHistoryDisplay": "bayesieve.inspection",
+    "compression_rate": "bayesieve.metrics",
     "screen_interactions": "bayesieve.feature_selection",
     "solve_bernoulli": "bayesieve.solvers",
     "solve_multinomial": "bayesieve.solvers",
     "sparsity_path": "bayesieve.solvers",
 }
-_MODULES = ("baselines", "datasets", "exceptions")
+_MODULES = ("baselines", "datasets", "exceptions", "metrics")
 
 __all__ = [
+    "AveragedNB",
     "Certificate",
     "ClassCounts",
     "FDRScreener",
     "Interactions",
     "L0Screener",
     "L1Screener",
+    "MODLEncoder",
     "MixedScreener",
     "NaiveFeatureSelector",
+    "PartitionDisplay",
     "PearsonScreener",
+    "SelectiveNB",
     "Solution",
     "SparseBernoulliNB",
     "SparseBernoulliNBCV",
@@ -53,9 +63,12 @@ __all__ = [
     "SparseMultinomialNB",
     "SparseMultinomialNBCV",
     "SparsityPath",
+    "WeightHistoryDisplay",
     "baselines",
+    "compression_rate",
     "datasets",
     "exceptions",
+    "metrics",
     "screen_interactions",
     "solve_bernoulli",
     "solve_multinomial",
@@ -63,8 +76,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from bayesieve import baselines, datasets, exceptions
-    from bayesieve.counts import ClassCounts
+    from bayesieve import baselines, datasets, exceptions, metrics
+    from bayesieve.counts import (
+        ClassCounts,
+    )
     from bayesieve.feature_selection import (
         FDRScreener,
         Interactions,
@@ -75,13 +90,25 @@ if TYPE_CHECKING:
         PearsonScreener,
         screen_interactions,
     )
+    from bayesieve.inspection import (
+        PartitionDisplay,
+        WeightHistoryDisplay,
+    )
+    from bayesieve.metrics import (
+        compression_rate,
+    )
     from bayesieve.naive_bayes import (
+        AveragedNB,
+        SelectiveNB,
         SparseBernoulliNB,
         SparseBernoulliNBCV,
         SparseCategoricalNB,
         SparseGaussianNB,
         SparseMultinomialNB,
         SparseMultinomialNBCV,
+    )
+    from bayesieve.preprocessing import (
+        MODLEncoder,
     )
     from bayesieve.solvers import (
         Certificate,

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from bayesieve.inspection._partition_display import PartitionDisplay
+from bayesieve.inspection._weight_history_display import WeightHistoryDisplay
+
+__all__ = ["PartitionDisplay", "WeightHistoryDisplay"]

@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from bayesieve.preprocessing._modl_encoder import MODLEncoder
+
+__all__ = ["MODLEncoder"]

@@ -1,0 +1,115 @@
+"""A column's parts: how many rows each holds, and of which classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bayesieve.inspection._plotting import axes_of, class_shades
+from bayesieve.partition._column import ColumnPartition
+
+__all__ = ["PartitionDisplay"]
+
+
+class PartitionDisplay:
+    """Picture of one partition: a bar for each part, cut by class.
+
+    Parameters
+    ----------
+    partition : ColumnPartition
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    See Also
+    --------
+    MODLEncoder, SelectiveNB : Estimators with partitions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import MODLEncoder, PartitionDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(500, 1))
+    >>> y = (np.abs(x[:, 0]) > 1).astype(int)
+    >>> display = PartitionDisplay.from_estimator(MODLEncoder().fit(x, y), "x0")
+    >>> len(display.ax_.get_yticklabels())
+    3
+    """
+
+    def __init__(self, partition: ColumnPartition) -> None:
+        self.partition = partition
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, feature: int | str, *, ax: Any = None, max_parts: int = 40
+    ) -> PartitionDisplay:
+        """Draw the partition of one column of a fitted encoder or classifier.
+
+        Parameters
+        ----------
+        estimator : MODLEncoder, SelectiveNB or AveragedNB
+        feature : int or str
+            Number or name of the column.
+        ax : matplotlib Axes, optional
+        max_parts : int, default=40
+            Most parts to draw, the largest ones.
+        """
+        check_is_fitted(estimator, "partitions_")
+        names = [partition.name for partition in estimator.partitions_]
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ValueError(
+                    f"feature must be the number or name of a column. Got {feature!r}."
+                )
+            feature = names.index(feature)
+        elif not -len(names) <= feature < len(names):
+            raise ValueError(
+                f"feature must be a column number below {len(names)} or a name. "
+                f"Got {feature!r}."
+            )
+        return cls(estimator.partitions_[feature]).plot(ax=ax, max_parts=max_parts)
+
+    def plot(self, *, ax: Any = None, max_parts: int = 40) -> PartitionDisplay:
+        """Draw the parts from top to bottom, their height by the rows they hold."""
+        partition = self.partition
+        counts = partition.counts
+        rows = counts.sum(axis=1)
+        shown = np.sort(np.argsort(-rows, kind="stable")[:max_parts])
+        counts, rows = counts[shown], rows[shown]
+        labels = [partition.labels[i] for i in shown]
+        ax = axes_of(ax, width=6.4, height=1.6 + 0.42 * len(labels))
+        shares = counts / np.maximum(rows, np.finfo(float).tiny)[:, None]
+        # Heights between a thin bar and a full row, so that small parts stay visible.
+        heights = 0.25 + 0.65 * rows / max(float(rows.max()), 1e-300)
+        left = np.zeros(len(labels))
+        places = np.arange(len(labels))
+        shades = class_shades(counts.shape[1])
+        for c, name in enumerate(partition.classes.tolist()):
+            ax.barh(
+                places, shares[:, c], heights, left=left, label=str(name), **shades[c]
+            )
+            left += shares[:, c]
+        for place, n in enumerate(rows):
+            ax.text(1.01, place, f"{n:,.6g}", va="center", fontsize="small")
+        ax.set_yticks(places, labels)
+        ax.invert_yaxis()
+        ax.set_xlim(0, 1)
+        ax.set_xlabel("share of each class in the part; rows at the right")
+        kind = "intervals" if partition.kind == "numerical" else "groups"
+        title = f"{partition.name}: {partition.n_parts} {kind}"
+        if len(labels) < partition.n_parts:
+            title += f", the largest {len(labels)} shown"
+        ax.set_title(f"{title} (level {partition.level:.3f})", loc="left")
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        if counts.shape[1] <= 12:
+            ax.legend(
+                title="class", loc="upper left", bbox_to_anchor=(1.1, 1), frameon=False
+            )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

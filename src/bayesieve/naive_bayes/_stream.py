@@ -1,0 +1,284 @@
+"""The memory of a stream: fine counts of every column and a window of recent rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesieve.partition._bins import LevelBins, NumberBins
+from bayesieve.partition._column import ColumnPartition
+from bayesieve.partition._group import ValueGrouping
+from bayesieve.preprocessing._table_input import LabelledRows, TableRows
+from bayesieve.utils._table_columns import Levels, TableReader
+
+__all__ = ["StreamMemory"]
+
+# Bins of a numerical column: cuts are then off by a thousandth of the rows at most.
+_NUMBER_BINS = 1024
+_LEVEL_BINS = 10_000
+
+
+class StreamMemory:
+    """Counts of all rows so far and the last rows themselves, in constant memory.
+
+    Counts of fine bins add up over the stream, so partitions and probabilities rest on
+    every row (older ones fading by `half_life`). The window is for the weights, which
+    need rows, and for new bins when the stream has changed.
+
+    Parameters
+    ----------
+    reader : TableReader
+        Says which columns are categorical.
+    names : list of str
+    classes : ndarray of shape (n_classes,)
+    window : int
+        Rows kept.
+    half_life : float or None
+        Rows after which a count has lost half its weight.
+    criterion : {"khiops", "classical"}
+    """
+
+    def __init__(
+        self,
+        reader: TableReader,
+        names: list[str],
+        classes: np.ndarray,
+        *,
+        window: int,
+        half_life: float | None,
+        criterion: str,
+    ) -> None:
+        self.reader = reader
+        self.names = names
+        self.classes = classes
+        self.window = window
+        self.half_life = half_life
+        self.criterion = criterion
+        n_columns = reader.categorical.shape[0]
+        self.bins: list[NumberBins | LevelBins] = []
+        self.class_count = np.zeros(classes.shape[0])
+        self.partitions: list[ColumnPartition] = []
+        self.rows_since_start = 0  # since the first row, or since the last drift
+        self.bins_settled = False
+        self.next_refresh = 0.0
+        # The window is a ring: row r of the stream is at place r % window.
+        self.filled = 0
+        self.place = 0
+        self.numbers = np.empty((window, reader.numeric_columns.shape[0]), order="F")
+        self.level_rows = np.zeros(
+            (window, reader.categorical_columns.shape[0]), dtype=np.int32, order="F"
+        )
+        self.level_values: list[list] = [[] for _ in range(self.level_rows.shape[1])]
+        self._level_row: list[dict] = [{} for _ in range(self.level_rows.shape[1])]
+        self.bin_rows = np.zeros((window, n_columns), dtype=np.int32, order="F")
+        self.codes = np.zeros(window, dtype=np.int32)
+        self.last_places = np.empty(0, dtype=np.int64)  # where the last rows went
+        self.weights = np.ones(window)
+
+    # ------------------------------------------------------------------ learning
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.classes.shape[0])
+
+    def start_from(
+        self, partitions: Sequence[ColumnPartition], class_count: np.ndarray
+    ) -> None:
+        """Go on from partitions fitted elsewhere: their parts are the first bins."""
+        self.bins = []
+        for partition in partitions:
+            if isinstance(partition.parts, ValueGrouping):
+                level = LevelBins(partition.values, self.n_classes, _LEVEL_BINS)
+                # A group's counts cannot be told apart by value: they stay with its
+                # first one, so that the groups add up.
+                for group in range(partition.n_parts):
+                    member = np.flatnonzero(partition.parts.group == group)
+                    row = int(member[0]) + 1 if member.size else 0
+                    row = row if row < level.counts.shape[0] else 0
+                    level.counts[row] += partition.counts[group]
+                self.bins.append(level)
+            else:
+                bounds = partition.parts.bounds
+                inner = bounds[np.isfinite(bounds)]
+                number = NumberBins(inner, self.n_classes)
+                first = 0 if partition.parts.missing_alone else 1
+                number.counts[first : first + partition.n_parts] = partition.counts
+                self.bins.append(number)
+        self.class_count = class_count.copy()
+        self.partitions = list(partitions)
+        self.rows_since_start = int(math.ceil(class_count.sum()))
+        self.bins_settled = True
+        self.next_refresh = 2.0 * self.rows_since_start
+
+    def add(self, rows: LabelledRows) -> np.ndarray:
+        """Count new rows and put them in the window; return their bins."""
+        if not self.bins:
+            self._make_bins(rows.table)
+        bins = self._bins_of(rows.table, grow=True)
+        self._fade(rows.codes.shape[0] if rows.weights is None else rows.weights.sum())
+        self._count(bins, rows.codes, rows.weights)
+        self._remember(rows, bins)
+        self.rows_since_start += rows.codes.shape[0]
+        return bins
+
+    def _make_bins(self, table: TableRows) -> None:
+        numeric = iter(range(table.numbers.shape[1]))
+        categorical = iter(table.levels)
+        self.bins = []
+        for is_categorical in self.reader.categorical:
+            if is_categorical:
+                values = next(categorical).values
+                self.bins.append(LevelBins(values, self.n_classes, _LEVEL_BINS))
+            else:
+                column = table.numbers[:, next(numeric)]
+                bins = NumberBins.from_values(column, self.n_classes, _NUMBER_BINS)
+                self.bins.append(bins)
+
+    def _bins_of(self, table: TableRows, *, grow: bool) -> np.ndarray:
+        bins = np.empty((table.n_rows, len(self.bins)), dtype=np.int32, order="F")
+        for place, j in enumerate(self.reader.numeric_columns):
+            bins[:, j] = self.bins[j].assign(table.numbers[:, place])
+        for place, j in enumerate(self.reader.categorical_columns):
+            level = table.levels[place]
+            if grow:
+                self.bins[j].extend(level.values)
+            bins[:, j] = self.bins[j].assign(level.codes, level.values)
+        return bins
+
+    def _fade(self, n_rows: float) -> None:
+        if self.half_life is None or not n_rows:
+            return
+        factor = 0.5 ** (n_rows / self.half_life)
+        self.class_count *= factor
+        for bins in self.bins:
+            bins.counts *= factor
+
+    def _count(
+        self, bins: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+    ) -> None:
+        n_classes = self.n_classes
+        self.class_count += np.bincount(codes, weights, n_classes)
+        for j, column in enumerate(self.bins):
+            cells = np.bincount(
+                bins[:, j] * n_classes + codes, weights, column.counts.size
+            )
+            column.counts += cells.reshape(-1, n_classes)
+
+    def _remember(self, rows: LabelledRows, bins: np.ndarray) -> None:
+        n = rows.codes.shape[0]
+        skipped = max(n - self.window, 0)  # of a chunk longer than the window
+        taken = slice(skipped, n)
+        places = (self.place + np.arange(n - skipped)) % self.window
+        self.numbers[places] = rows.table.numbers[taken]
+        for q, level in enumerate(rows.table.levels):
+            self.level_rows[places, q] = self._window_rows(q, level)[taken]
+        self.bin_rows[places] = bins[taken]
+        self.codes[places] = rows.codes[taken]
+        self.weights[places] = 1.0 if rows.weights is None else rows.weights[taken]
+        self.last_places = places
+        self.place = (self.place + n - skipped) % self.window
+        self.filled = min(self.filled + n - skipped, self.window)
+
+    def _window_rows(self, q: int, level: Levels) -> np.ndarray:
+        """Code values of the window by a dictionary that is emptied when too long."""
+        known, values = self._level_row[q], self.level_values[q]
+        if len(values) > 2 * self.window + _LEVEL_BINS:
+            used, again = np.unique(self.level_rows[:, q], return_inverse=True)
+            self.level_rows[:, q] = again
+            values = [values[u] for u in used if u < len(values)]
+            known = {value: row for row, value in enumerate(values)}
+            self._level_row[q], self.level_values[q] = known, values
+        rows = np.empty(len(level.values), dtype=np.int32)
+        for code, value in enumerate(level.values):
+            row = known.get(value)
+            if row is None:
+                row = known[value] = len(values)
+                values.append(value)
+            rows[code] = row
+        return rows[level.codes]
+
+    # ---------------------------------------------------------------- partitions
+
+    def refresh(self) -> None:
+        """Search the partitions again, from the counts so far."""
+        candidates = math.log(len(self.bins))
+        options = {"attribute_cost": candidates, "criterion": self.criterion}
+        self.partitions = []
+        for name, bins in zip(self.names, self.bins, strict=True):
+            if isinstance(bins, LevelBins):
+                grouping, values = bins.partition(**options)
+                partition = ColumnPartition(name, self.classes, grouping, values)
+            else:
+                interval = bins.partition(**options)
+                partition = ColumnPartition(name, self.classes, interval)
+            self.partitions.append(partition)
+
+    def part_counts(self, j: int) -> np.ndarray:
+        """Class counts of the parts of column j, from the counts of its bins."""
+        parts_of_bins = self.parts_of_bins(j)
+        n_parts = self.partitions[j].n_parts
+        counts = np.zeros((n_parts, self.n_classes))
+        for c in range(self.n_classes):
+            counts[:, c] = np.bincount(
+                parts_of_bins, self.bins[j].counts[:, c], n_parts
+            )
+        return counts
+
+    def parts_of_bins(self, j: int) -> np.ndarray:
+        """Part of each bin of column j."""
+        return self.bins[j].parts_of_bins(self.partitions[j].parts)
+
+    def is_due(self) -> bool:
+        """Whether so many rows have come that partitions should be searched again."""
+        if not self.bins_settled and self.rows_since_start >= self.window:
+            return True
+        return self.rows_since_start >= self.next_refresh
+
+    def renew(self) -> None:
+        """Search partitions again; as long as the window holds all rows, bins too."""
+        if not self.bins_settled:
+            self.rebuild(self.filled)
+            self.bins_settled = self.rows_since_start >= self.window
+        else:
+            self.refresh()
+        self.next_refresh = 2.0 * self.rows_since_start
+
+    def rebuild(self, n_last: int) -> None:
+        """Begin again from the last rows of the window: bins, counts, partitions."""
+        n_last = min(n_last, self.filled)
+        places = (self.place - n_last + np.arange(n_last)) % self.window
+        table = TableRows(
+            self.numbers[places],
+            [
+                _distinct_levels(self.level_rows[places, q], values)
+                for q, values in enumerate(self.level_values)
+            ],
+        )
+        codes, weights = self.codes[places], self.weights[places]
+        self._make_bins(table)
+        self.class_count = np.zeros(self.n_classes)
+        bins = self._bins_of(table, grow=False)
+        self._count(bins, codes, weights)
+        # The rows move to the front of the ring.
+        self.numbers[:n_last] = table.numbers
+        for q in range(self.level_rows.shape[1]):
+            self.level_rows[:n_last, q] = self.level_rows[places, q]
+        self.bin_rows[:n_last], self.codes[:n_last] = bins, codes
+        self.weights[:n_last] = weights
+        self.filled, self.place = n_last, n_last % self.window
+        self.refresh()
+
+    def forget_before(self, n_last: int) -> None:
+        """After a drift: keep only the last rows, and all is learnt from them."""
+        self.rebuild(n_last)
+        self.rows_since_start = self.filled
+        self.bins_settled = self.filled >= self.window
+        self.next_refresh = 2.0 * self.rows_since_start
+
+
+def _distinct_levels(rows: np.ndarray, values: list) -> Levels:
+    used, codes = np.unique(rows, return_inverse=True)
+    return Levels(codes.reshape(-1), [values[u] for u in used])

@@ -1,0 +1,188 @@
+"""What the weighted classifiers share: parts, probabilities, prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesieve.partition._column import ColumnPartition
+from bayesieve.preprocessing._prepare import (
+    log_likelihood_tables,
+    part_indexes,
+    partition_table,
+)
+from bayesieve.preprocessing._table_input import TableEstimator, TableRows
+from bayesieve.weights._terms import PartTerms
+
+__all__ = ["PreparedRows", "WeightedNaiveBayes", "log_prior_of"]
+
+
+def log_prior_of(class_count: np.ndarray) -> np.ndarray:
+    """Logarithm of the class shares; a class not met yet gets a tiny one."""
+    total = float(class_count.sum())
+    if (class_count > 0).all():
+        return np.log(class_count / total)
+    eps = 1.0 / (total + 1.0)
+    return np.log((class_count + eps) / (total + class_count.shape[0] * eps))
+
+
+@dataclass(frozen=True)
+class PreparedRows:
+    """Training rows as parts of the columns that say something."""
+
+    partitions: list[ColumnPartition]
+    informative: np.ndarray
+    terms: PartTerms
+    codes: np.ndarray
+    weights: np.ndarray | None
+    class_count: np.ndarray
+    log_prior: np.ndarray
+
+    @property
+    def preparation(self) -> np.ndarray:
+        """B_k of every column, informative or not."""
+        return np.array([p.cost.preparation for p in self.partitions])
+
+
+class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
+    """Base of the classifiers with one partition and one weight for each column.
+
+    Probabilities are those of section "prediction" of the method: scores
+    ``log P(C) + sum_k w_k log p_k(part | C)``, softmax, and a last smoothing by half a
+    row spread over the classes.
+    """
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> PreparedRows:
+        """Read the table, learn its partitions and place its rows in them."""
+        table = self._read_first(X, self.categorical_features)
+        rows = self._with_labels(table, y, sample_weight)
+        self.classes_ = rows.classes
+        n_classes = rows.classes.shape[0]
+        partitions = partition_table(
+            self._reader,
+            rows.table.numbers,
+            rows.table.levels,
+            rows.codes,
+            rows.classes,
+            self._column_names(),
+            sample_weight=rows.weights,
+            criterion=self.criterion,
+        )
+        counted = np.bincount(rows.codes, rows.weights, n_classes)
+        class_count = counted.astype(np.float64)
+        informative = self._informative(partitions)
+        parts = part_indexes(
+            partitions,
+            informative.tolist(),
+            self._reader,
+            rows.table.numbers,
+            rows.table.levels,
+        )
+        tables = log_likelihood_tables(
+            [partitions[j] for j in informative], class_count
+        )
+        return PreparedRows(
+            partitions,
+            informative,
+            PartTerms(parts, tables, n_classes),
+            rows.codes,
+            rows.weights,
+            class_count,
+            log_prior_of(class_count),
+        )
+
+    def _informative(self, partitions: Sequence[ColumnPartition]) -> np.ndarray:
+        return np.flatnonzero([partition.level > 0 for partition in partitions])
+
+    def _set_model(
+        self,
+        partitions: list[ColumnPartition],
+        class_count: np.ndarray,
+        informative: np.ndarray,
+        weights: np.ndarray,
+    ) -> None:
+        """Store weights and what prediction needs of the columns that have one."""
+        self.partitions_ = partitions
+        self.levels_ = np.array([partition.level for partition in partitions])
+        self.class_count_ = class_count
+        self.class_log_prior_ = log_prior_of(class_count)
+        self.weights_ = np.zeros(len(partitions))
+        self.weights_[informative] = weights
+        used = np.flatnonzero(self.weights_)
+        self._used_tables = log_likelihood_tables(
+            [partitions[j] for j in used], class_count
+        )
+
+    def _scores(self, table: TableRows) -> np.ndarray:
+        """Unnormalised log posterior of each class, shape (n_rows, n_classes)."""
+        used = np.flatnonzero(self.weights_)
+        parts = part_indexes(
+            self.partitions_, used.tolist(), self._reader, table.numbers, table.levels
+        )
+        terms = PartTerms(parts, self._used_tables, self.classes_.shape[0])
+        return np.asarray(terms.scores(self.weights_[used], self.class_log_prior_))
+
+    def _smoothed(self, scores: np.ndarray) -> np.ndarray:
+        """Posterior with half a row spread over the classes."""
+        n_classes = scores.shape[1]
+        share = 0.5 / (float(self.class_count_.sum()) + 1.0)
+        return (softmax(scores, axis=1) + share / n_classes) / (1.0 + share)
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """Weighted score of each class, ``log P(C) + sum_k w_k log p_k(x_k | C)``.
+
+        Normalised, these are the probabilities before the last smoothing.
+        """
+        check_is_fitted(self, "weights_")
+        return self._scores(self._read_more(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, shape (n_samples, n_classes)."""
+        return self._smoothed(self.predict_joint_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log of the class probabilities, shape (n_samples, n_classes)."""
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most probable class of each row; ties go to the first class."""
+        scores = self.predict_joint_log_proba(X)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Boolean mask of the columns with a weight, shape (n_features_in_,)."""
+        check_is_fitted(self, "weights_")
+        return self.weights_ > 0
+
+    @property
+    def support_indices_(self) -> np.ndarray:
+        """Columns with a weight."""
+        check_is_fitted(self, "weights_")
+        return np.flatnonzero(self.weights_).astype(np.int64)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean size of each column's term in the scores, in nats.
+
+        The mean absolute Shapley value: how far, on average over training rows and
+        classes, the term ``w_k log p_k(part | C)`` is from its own mean.
+        """
+        check_is_fitted(self, "weights_")
+        importances = np.zeros(self.weights_.shape[0])
+        used = np.flatnonzero(self.weights_)
+        prior = self.class_count_ / self.class_count_.sum()
+        for j, table in zip(used, self._used_tables, strict=True):
+            rows = self.partitions_[j].counts.sum(axis=1)
+            share = rows / rows.sum()
+            # Only differences between classes matter to the posterior.
+            lift = table - (table @ prior)[:, None]
+            away = np.abs(lift - share @ lift)
+            importances[j] = self.weights_[j] * float(share @ away @ prior)
+        return importances

@@ -1,0 +1,143 @@
+"""Class counts of fine bins: what a stream remembers of a column, in constant memory.
+
+Bins are finer than any partition that will be made of them, so partitions can be
+searched again at any time from counts of the whole stream, without its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesieve.partition._discretize import discretize
+from bayesieve.partition._group import ValueGrouping, group_values
+from bayesieve.partition._partition import IntervalPartition
+
+__all__ = ["LevelBins", "NumberBins"]
+
+
+class NumberBins:
+    """Counts of a numerical column: bin 0 for missing values, then ]b_{i-1}, b_i].
+
+    Parameters
+    ----------
+    bounds : ndarray of shape (n_bins - 2,)
+        Upper bounds of all bins but the last, ascending.
+    n_classes : int
+    """
+
+    def __init__(self, bounds: np.ndarray, n_classes: int) -> None:
+        self.bounds = bounds
+        self.counts = np.zeros((bounds.shape[0] + 2, n_classes))
+
+    @classmethod
+    def from_values(
+        cls, values: np.ndarray, n_classes: int, max_bins: int
+    ) -> NumberBins:
+        """Bins of equal frequency, one for each value if there are few."""
+        there = values[~np.isnan(values)]
+        distinct = np.unique(there)
+        if distinct.shape[0] > max_bins:
+            shares = np.linspace(0.0, 1.0, max_bins + 1)[1:-1]
+            last = np.unique(np.quantile(there, shares, method="lower"))
+            place = np.searchsorted(distinct, last)
+            place = place[place < distinct.shape[0] - 1]
+        else:
+            place = np.arange(max(distinct.shape[0] - 1, 0))
+        low, high = distinct[place], distinct[place + 1]
+        middle = low + (high - low) / 2
+        # Between neighbouring floats there is no middle; a bound goes to its left.
+        return cls(np.where(middle < high, middle, low), n_classes)
+
+    def assign(self, values: np.ndarray) -> np.ndarray:
+        """Bin of each value."""
+        bins = self.bounds.searchsorted(values, side="left") + 1
+        missing = np.isnan(values)
+        if missing.any():
+            bins[missing] = 0
+        return bins
+
+    def partition(self, *, attribute_cost: float, criterion: str) -> IntervalPartition:
+        """Search the best intervals, unions of bins, from the counts so far."""
+        used = np.flatnonzero(self.counts.sum(axis=1) > 0)
+        present = np.flatnonzero(self.counts.sum(axis=0) > 0)
+        table = self.counts[np.ix_(used, present)]
+        found = discretize(table, attribute_cost=attribute_cost, criterion=criterion)
+        last = used[found.ends[:-1] - 1]  # last bin of each interval but the last
+        bounds = np.array([-np.inf if b == 0 else self.bounds[b - 1] for b in last])
+        counts = np.zeros((found.counts.shape[0], self.counts.shape[1]))
+        counts[:, present] = found.counts
+        return IntervalPartition(
+            bounds=bounds,
+            counts=counts,
+            granularity=found.granularity,
+            cost=found.cost,
+            null_cost=found.null_cost,
+            exact=found.exact,
+        )
+
+    def parts_of_bins(self, partition: IntervalPartition) -> np.ndarray:
+        """Interval of each bin."""
+        inner = np.append(self.bounds, np.inf)
+        parts = partition.bounds.searchsorted(inner, side="left")
+        return np.concatenate([[0], parts])
+
+
+class LevelBins:
+    """Counts of a categorical column, one row for each value met.
+
+    Row 0 gathers values that came when the dictionary was full.
+
+    Parameters
+    ----------
+    values : sequence
+    n_classes : int
+    max_bins : int
+        Largest number of values to be told apart.
+    """
+
+    def __init__(
+        self, values: Sequence[Hashable], n_classes: int, max_bins: int
+    ) -> None:
+        self.max_bins = max_bins
+        self.row: dict[Hashable, int] = {}
+        self.counts = np.zeros((1, n_classes))
+        self.extend(values)
+
+    def extend(self, values: Sequence[Hashable]) -> None:
+        """Make room for new values."""
+        new = [value for value in values if value not in self.row]
+        new = new[: max(self.max_bins - len(self.row), 0)]
+        if new:
+            for value in new:
+                self.row[value] = len(self.row) + 1
+            empty = np.zeros((len(new), self.counts.shape[1]))
+            self.counts = np.vstack([self.counts, empty])
+
+    def assign(self, codes: np.ndarray, values: Sequence[Hashable]) -> np.ndarray:
+        """Bin of each coded value; a value not in the dictionary is in bin 0."""
+        rows = np.array([self.row.get(value, 0) for value in values], dtype=np.int64)
+        return rows[codes]
+
+    def partition(
+        self, *, attribute_cost: float, criterion: str
+    ) -> tuple[ValueGrouping, tuple[Any, ...]]:
+        """Search the best groups; values without a count left are as if unseen."""
+        present = np.flatnonzero(self.counts.sum(axis=0) > 0)
+        # Row 0 stands for many values that are not in the dictionary: they have the
+        # default group, and so have its counts.
+        table = self.counts[1:, present]
+        found = group_values(table, attribute_cost=attribute_cost, criterion=criterion)
+        counts = np.zeros((found.counts.shape[0], self.counts.shape[1]))
+        counts[:, present] = found.counts
+        counts[found.default_group] += self.counts[0]
+        return replace(found, counts=counts), tuple(self.row)
+
+    def parts_of_bins(self, grouping: ValueGrouping) -> np.ndarray:
+        """Group of each bin."""
+        parts = np.full(self.counts.shape[0], grouping.default_group, dtype=np.int64)
+        parts[1 : grouping.group.shape[0] + 1] = grouping.group
+        return parts

@@ -1,0 +1,207 @@
+"""The partition of one named column: labels, a table to read, and where rows fall."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from bayesieve.partition._group import ValueGrouping
+from bayesieve.partition._partition import IntervalPartition, PartitionCost
+
+__all__ = ["ColumnPartition", "PartitionTable"]
+
+_SHOWN_VALUES = 6
+
+
+@dataclass(frozen=True)
+class PartitionTable:
+    """Rows of a partition, one for each part. Prints as aligned text.
+
+    Attributes
+    ----------
+    title : str
+    header : tuple of str
+    rows : tuple of tuples
+        Label, rows in all, share of the rows, then the share of each class.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield each row as a dictionary, so that `pandas.DataFrame(table)` works."""
+        for row in self.rows:
+            yield dict(zip(self.header, row, strict=True))
+
+    def _cells(self) -> list[list[str]]:
+        cells = [list(self.header)]
+        for row in self.rows:
+            shown = [str(row[0]), f"{row[1]:.6g}"]
+            cells.append(shown + [f"{100 * share:.1f} %" for share in row[2:]])
+        return cells
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(line[c]) for line in cells) for c in range(len(self.header))]
+        lines = [
+            "  ".join(
+                text.ljust(width) if c == 0 else text.rjust(width)
+                for c, (text, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in cells
+        ]
+        return "\n".join([self.title, *lines])
+
+    def _repr_html_(self) -> str:
+        """Return the table for notebooks; names and labels are untrusted text."""
+        head, *body = [[escape(cell) for cell in line] for line in self._cells()]
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{cell}</td>" for cell in line) + "</tr>"
+            for line in body
+        )
+        titles = "".join(f"<th>{cell}</th>" for cell in head)
+        return (
+            f"<table><caption>{escape(self.title)}</caption>"
+            f"<thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
+        )
+
+
+@dataclass(frozen=True)
+class ColumnPartition:
+    """Intervals or groups of values of one column, with their class counts.
+
+    Attributes
+    ----------
+    name : str
+    classes : ndarray of shape (n_classes,)
+        In the order of the columns of `counts`.
+    parts : IntervalPartition or ValueGrouping
+        What the search found.
+    values : tuple
+        Values of a categorical column in the order of ``parts.group``; None is the
+        missing value. Empty for a numerical column.
+    """
+
+    name: str
+    classes: np.ndarray
+    parts: IntervalPartition | ValueGrouping
+    values: tuple[Hashable, ...] = ()
+
+    @cached_property
+    def _groups(self) -> dict[Hashable, int]:
+        assert isinstance(self.parts, ValueGrouping)
+        return dict(zip(self.values, self.parts.group.tolist(), strict=True))
+
+    @property
+    def kind(self) -> str:
+        """Either "numerical" or "categorical"."""
+        categorical = isinstance(self.parts, ValueGrouping)
+        return "categorical" if categorical else "numerical"
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows of each class in each part, shape (n_parts, n_classes)."""
+        return self.parts.counts
+
+    @property
+    def n_parts(self) -> int:
+        """Number of intervals or groups."""
+        return int(self.parts.n_parts)
+
+    @property
+    def level(self) -> float:
+        """Share of the null model's cost that the partition saves, 0 if none."""
+        return float(self.parts.level)
+
+    @property
+    def cost(self) -> PartitionCost:
+        """Cost of the partition in nats."""
+        return self.parts.cost
+
+    @property
+    def null_cost(self) -> PartitionCost:
+        """Cost of a single part, in nats."""
+        return self.parts.null_cost
+
+    def assign_numbers(self, values: np.ndarray) -> np.ndarray:
+        """Part of each number; NaN falls where missing values fell in fit."""
+        assert isinstance(self.parts, IntervalPartition)
+        return self.parts.assign(values)
+
+    def assign_levels(
+        self, codes: np.ndarray, values: Sequence[Hashable]
+    ) -> np.ndarray:
+        """Part of each coded value; values never seen fall in the default group."""
+        assert isinstance(self.parts, ValueGrouping)
+        unseen = self.parts.default_group
+        found = np.array(
+            [self._groups.get(value, unseen) for value in values], dtype=np.int64
+        )
+        return found[codes] if len(values) else np.zeros(codes.shape[0], dtype=np.int64)
+
+    @property
+    def labels(self) -> list[str]:
+        """A few words for each part: an interval, or the values of a group."""
+        if isinstance(self.parts, ValueGrouping):
+            return [self._group_label(i) for i in range(self.n_parts)]
+        if self.n_parts == 1:
+            return ["all values"]
+        edges = [-math.inf, *self.parts.bounds.tolist(), math.inf]
+        labels = [
+            f"]{_short(low)}, {_short(high)}{'[' if high == math.inf else ']'}"
+            for low, high in zip(edges, edges[1:], strict=False)
+        ]
+        if self.parts.missing_alone:
+            labels[0] = "missing"
+        return labels
+
+    def _group_label(self, group: int) -> str:
+        assert isinstance(self.parts, ValueGrouping)
+        members = np.flatnonzero(self.parts.group == group)
+        shown = [_level(self.values[m]) for m in members[:_SHOWN_VALUES]]
+        if members.size > _SHOWN_VALUES:
+            shown.append(f"and {members.size - _SHOWN_VALUES} more")
+        if self.n_parts > 1 and group == self.parts.default_group:
+            shown.append("or unseen")
+        return "{" + ", ".join(shown) + "}"
+
+    def table(self) -> PartitionTable:
+        """Return what each part holds: rows, share, and the classes within it."""
+        counts = self.counts
+        rows = counts.sum(axis=1)
+        total = max(float(rows.sum()), np.finfo(float).tiny)
+        shares = counts / np.maximum(rows, np.finfo(float).tiny)[:, None]
+        lines = tuple(
+            (label, float(n), float(n / total), *map(float, share))
+            for label, n, share in zip(self.labels, rows, shares, strict=True)
+        )
+        kind = "intervals" if self.kind == "numerical" else "groups"
+        if self.n_parts == 1:
+            kind = kind[:-1]
+        title = f"{self.name}: {self.n_parts} {kind}, level {self.level:.4f}"
+        header = ("part", "rows", "share", *(f"P({c})" for c in self.classes.tolist()))
+        return PartitionTable(title, header, lines)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+
+def _short(bound: float) -> str:
+    return f"{bound:.6g}"
+
+
+def _level(value: Hashable) -> str:
+    if value is None:
+        return "missing"
+    text = str(value)
+    return text if len(text) <= 30 else text[:29] + "…"

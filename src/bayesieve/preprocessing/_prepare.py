@@ -1,0 +1,108 @@
+"""From the columns of a table to their partitions, part indexes and log-likelihoods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesieve.partition._column import ColumnPartition
+from bayesieve.partition._discretize import discretize_columns
+from bayesieve.partition._group import group_many
+from bayesieve.utils._table_columns import Levels, TableReader
+
+__all__ = ["log_likelihood_tables", "part_indexes", "partition_table"]
+
+
+def partition_table(
+    reader: TableReader,
+    numbers: np.ndarray,
+    levels: Sequence[Levels],
+    codes: np.ndarray,
+    classes: np.ndarray,
+    names: Sequence[str],
+    *,
+    sample_weight: np.ndarray | None,
+    criterion: str,
+    n_candidates: int | None = None,
+) -> list[ColumnPartition]:
+    """Learn the partition of every column, in the order of the columns.
+
+    ``n_candidates`` is the number of variables among which one is chosen, all columns
+    unless given; its logarithm is part of the cost of using a variable.
+    """
+    n_columns = reader.categorical.shape[0]
+    cost = math.log(n_columns if n_candidates is None else n_candidates)
+    n_classes = classes.shape[0]
+    found: dict[int, ColumnPartition] = {}
+    intervals = discretize_columns(
+        numbers,
+        codes,
+        n_classes,
+        sample_weight=sample_weight,
+        attribute_cost=cost,
+        criterion=criterion,
+    )
+    for j, interval in zip(reader.numeric_columns.tolist(), intervals, strict=True):
+        found[j] = ColumnPartition(names[j], classes, interval)
+    tables = [
+        class_table(level, codes, n_classes, sample_weight=sample_weight)
+        for level in levels
+    ]
+    groupings = group_many(tables, attribute_cost=cost, criterion=criterion)
+    for j, level, grouping in zip(
+        reader.categorical_columns.tolist(), levels, groupings, strict=True
+    ):
+        found[j] = ColumnPartition(names[j], classes, grouping, tuple(level.values))
+    return [found[j] for j in range(n_columns)]
+
+
+def class_table(
+    level: Levels,
+    codes: np.ndarray,
+    n_classes: int,
+    *,
+    sample_weight: np.ndarray | None,
+) -> np.ndarray:
+    """Class counts of each level of a categorical column."""
+    cells = np.bincount(
+        level.codes * n_classes + codes,
+        weights=sample_weight,
+        minlength=len(level.values) * n_classes,
+    )
+    return cells.astype(np.float64, copy=False).reshape(-1, n_classes)
+
+
+def part_indexes(
+    partitions: Sequence[ColumnPartition],
+    columns: Sequence[int],
+    reader: TableReader,
+    numbers: np.ndarray,
+    levels: Sequence[Levels],
+) -> np.ndarray:
+    """Part of every row in the given columns, as small unsigned integers."""
+    widest = max((partitions[j].n_parts for j in columns), default=1)
+    small = np.uint8 if widest <= 256 else np.uint16 if widest <= 65536 else np.uint32
+    parts = np.empty((numbers.shape[0], len(columns)), dtype=small, order="F")
+    place_of = {int(j): place for place, j in enumerate(reader.numeric_columns)}
+    level_of = {int(j): place for place, j in enumerate(reader.categorical_columns)}
+    for place, j in enumerate(columns):
+        partition = partitions[j]
+        if j in place_of:
+            parts[:, place] = partition.assign_numbers(numbers[:, place_of[j]])
+        else:
+            level = levels[level_of[j]]
+            parts[:, place] = partition.assign_levels(level.codes, level.values)
+    return parts
+
+
+def log_likelihood_tables(
+    partitions: Sequence[ColumnPartition], class_count: np.ndarray
+) -> list[np.ndarray]:
+    """ln p(part | class) = ln (n_ij + eps) / (N_j + I eps), eps = 1 / (N + 1)."""
+    eps = 1.0 / (float(class_count.sum()) + 1.0)
+    return [
+        np.log((partition.counts + eps) / (class_count + partition.n_parts * eps))
+        for partition in partitions
+    ]

@@ -1,0 +1,128 @@
+"""How estimators of mixed tables take their rows: frames or arrays, labels, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from bayesieve.utils import check_weights, encode_labels
+from bayesieve.utils._table_columns import Levels, TableReader, match_by_name
+from bayesieve.utils._warnings import warn_of_small_weights
+
+__all__ = ["TableEstimator", "TableRows", "read_labels"]
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Rows of a table: numeric columns side by side, categorical ones coded."""
+
+    numbers: np.ndarray
+    levels: list[Levels]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.numbers.shape[0])
+
+    def take(self, rows: np.ndarray) -> TableRows:
+        """Return some of the rows."""
+        return TableRows(
+            self.numbers[rows],
+            [Levels(level.codes[rows], level.values) for level in self.levels],
+        )
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Training rows with the code of their class, and their weights if not all one."""
+
+    table: TableRows
+    codes: np.ndarray
+    weights: np.ndarray | None
+    classes: np.ndarray
+
+
+class TableEstimator(BaseEstimator):
+    """Base of the estimators that take mixed tables; columns are matched by name."""
+
+    def _match(self, X: Any) -> Any:
+        names = getattr(self, "feature_names_in_", None)
+        return X if names is None else match_by_name(X, names.tolist())
+
+    def _read_first(self, X: Any, categorical_features: Any) -> TableRows:
+        """Settle what each column is, and read the rows."""
+        reader, numbers, levels = TableReader.from_table(X, categorical_features)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self._reader = reader
+        return TableRows(numbers, levels)
+
+    def _read_more(self, X: Any) -> TableRows:
+        """Read rows of the kind met in fit."""
+        X = self._match(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        numbers, levels = self._reader.read(X)
+        return TableRows(numbers, levels)
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return [str(name) for name in names]
+        return [f"x{j}" for j in range(self.n_features_in_)]
+
+    def _with_labels(
+        self, table: TableRows, y: Any, sample_weight: Any, classes: Any = None
+    ) -> LabelledRows:
+        """Check labels and weights; rows of weight zero are as if they were not."""
+        codes, weights, found = read_labels(
+            self, y, table.n_rows, sample_weight, classes
+        )
+        if weights is not None and not weights.all():
+            there = np.flatnonzero(weights)
+            table, weights = table.take(there), weights[there]
+            kept = codes[there]
+            if classes is None:
+                present, kept = np.unique(kept, return_inverse=True)
+                found = found[present]
+            codes = kept
+        if found.shape[0] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes in y. "
+                f"Got one class: {found.tolist()[0]!r}."
+            )
+        return LabelledRows(table, codes.astype(np.int32), weights, found)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+
+def read_labels(
+    owner: Any, y: Any, n_rows: int, sample_weight: Any, classes: Any
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """Return codes, weights (None if all one) and classes of labelled rows."""
+    if y is None:
+        raise ValueError(
+            f"{type(owner).__name__} requires y to be passed, but the target y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    if n_rows < 1 or y.shape[0] != n_rows:
+        raise ValueError(
+            "X and y must have the same number of rows, at least one. Got "
+            f"{n_rows} sample(s) in X and {y.shape[0]} in y, while a minimum of 1 is "
+            "required."
+        )
+    if y.dtype.kind == "f":
+        check_classification_targets(y)
+    found, codes = encode_labels(y, classes)
+    weights = check_weights(sample_weight, n_rows, allow_zero=classes is not None)
+    if weights is not None:
+        warn_of_small_weights(float(weights.sum()), n_rows)
+    return codes, weights, found

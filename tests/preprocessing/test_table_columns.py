@@ -1,0 +1,154 @@
+"""Columns of frames and arrays, read as numbers or levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from bayesieve.utils._table_columns import TableReader, match_by_name, read_levels
+
+
+def decoded(level):
+    return [level.values[code] for code in level.codes]
+
+
+PANDAS = pd.DataFrame(
+    {
+        "float": [1.5, np.nan, 2.5],
+        "int": [1, 2, 3],
+        "nullable": pd.array([1, None, 3], dtype="Int64"),
+        "text": ["a", None, "b"],
+        "string": pd.array(["a", None, "b"], dtype="string"),
+        "category": pd.Categorical(["u", "v", None], categories=["v", "u", "w"]),
+        "bool": [True, False, True],
+        "boolean": pd.array([True, None, False], dtype="boolean"),
+        "date": pd.to_datetime(["2020-01-01", None, "2020-01-03"]),
+        "object": pd.Series([1, "x", 2.5], dtype=object),
+        "nothing": pd.Series([None, None, None], dtype=object),
+    }
+)
+POLARS = pl.DataFrame(
+    {
+        "float": [1.5, None, 2.5],
+        "int": [1, 2, 3],
+        "text": ["a", None, "b"],
+        "category": pl.Series(["u", "v", None], dtype=pl.Categorical),
+        "bool": [True, None, False],
+        "date": pl.Series(["2020-01-01", None, "2020-01-03"]).str.to_date(),
+    }
+)
+
+
+def test_pandas_kinds():
+    reader, numbers, levels = TableReader.from_table(PANDAS, "from_dtype")
+    numeric = [PANDAS.columns[j] for j in reader.numeric_columns]
+    assert numeric == ["float", "int", "nullable", "date"]
+    np.testing.assert_array_equal(numbers[:, 0], [1.5, np.nan, 2.5])
+    np.testing.assert_array_equal(numbers[:, 2], [1, np.nan, 3])
+    assert np.isnan(numbers[1, 3])
+    assert numbers[2, 3] > numbers[0, 3]
+    found = {
+        PANDAS.columns[j]: decoded(level)
+        for j, level in zip(reader.categorical_columns, levels, strict=True)
+    }
+    assert found["text"] == found["string"] == ["a", None, "b"]
+    assert found["category"] == ["u", "v", None]
+    assert found["bool"] == [True, False, True]
+    assert found["boolean"] == [True, None, False]
+    assert found["object"] == [1, "x", 2.5]
+    assert found["nothing"] == [None, None, None]
+
+
+def test_polars_kinds():
+    reader, numbers, levels = TableReader.from_table(POLARS, "from_dtype")
+    numeric = [POLARS.columns[j] for j in reader.numeric_columns]
+    assert numeric == ["float", "int", "date"]
+    np.testing.assert_array_equal(numbers[:, 0], [1.5, np.nan, 2.5])
+    assert np.isnan(numbers[1, 2])
+    assert [decoded(level) for level in levels] == [
+        ["a", None, "b"],
+        ["u", "v", None],
+        [True, None, False],
+    ]
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pl.Series, pd.Series])
+def test_levels_of_any_column(kind):
+    values = ["b", "a", "b", "c"]
+    column = kind(values) if kind is not list else np.array(values, dtype=object)
+    assert decoded(read_levels(column, "x")) == values
+
+
+def test_all_kinds_of_missing_are_one_level():
+    column = np.array([None, float("nan"), np.nan, pd.NA, pd.NaT, "a"], dtype=object)
+    level = read_levels(column, "x")
+    assert level.values == ["a", None]
+    assert decoded(level) == [None] * 5 + ["a"]
+
+
+def test_unhashable_values_are_refused():
+    column = np.empty(2, dtype=object)
+    column[:] = [["a"], ["b"]]
+    with pytest.raises(TypeError, match="categorical column must hold strings"):
+        read_levels(column, "column 'x'")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "categorical"),
+    [
+        ("from_dtype", [False, False, True]),
+        (["n"], [False, True, True]),
+        ([1], [False, True, True]),
+        ([-3], [True, False, True]),
+        ([True, False, False], [True, False, True]),
+        ("n", [False, True, True]),
+    ],
+)
+def test_categorical_features(chosen, categorical):
+    frame = pd.DataFrame({"x": [1.0, 2.0], "n": [1, 2], "t": ["a", "b"]})
+    reader, _, _ = TableReader.from_table(frame, chosen)
+    assert reader.categorical.tolist() == categorical
+
+
+def test_unknown_categorical_feature():
+    frame = pd.DataFrame({"x": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="categorical_features must be .* Got 'y'"):
+        TableReader.from_table(frame, ["y"])
+
+
+def test_infinity_is_named():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "size": [1.0, np.inf]})
+    with pytest.raises(ValueError, match="Got inf at row 1 of column 'size'"):
+        TableReader.from_table(frame, "from_dtype")
+    with pytest.raises(ValueError, match="Got -inf at row 0 of column 1"):
+        TableReader.from_table(np.array([[1.0, -np.inf]]), "from_dtype")
+
+
+def test_huge_numbers_are_not_infinite():
+    X = np.array([[1e308, 2.0], [1e308, 1.0]])
+    _, numbers, _ = TableReader.from_table(X, "from_dtype")
+    np.testing.assert_array_equal(numbers, X)
+
+
+def test_words_in_a_column_of_numbers():
+    reader, _, _ = TableReader.from_table(pd.DataFrame({"x": [1.0, 2.0]}), "from_dtype")
+    with pytest.raises(ValueError, match="Column 'x' held numbers .* such as 'a'"):
+        reader.read(pd.DataFrame({"x": ["a", None]}))
+    numbers, _ = reader.read(pd.DataFrame({"x": [None, None]}, dtype=object))
+    assert np.isnan(numbers).all()
+
+
+def test_duplicate_names():
+    frame = pd.DataFrame([[1.0, 2.0]], columns=["x", "x"])
+    with pytest.raises(ValueError, match="names must differ. Got 'x' more than once"):
+        TableReader.from_table(frame, "from_dtype")
+
+
+def test_match_by_name():
+    frame = pd.DataFrame({"b": [1], "a": [2]})
+    assert list(match_by_name(frame, ["a", "b"]).columns) == ["a", "b"]
+    assert match_by_name(frame, ["b", "a"]) is frame
+    assert match_by_name(frame, ["a", "c"]) is frame  # scikit-learn says what is wrong
+    assert match_by_name(POLARS, POLARS.columns[::-1]).columns == POLARS.columns[::-1]
