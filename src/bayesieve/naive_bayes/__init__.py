@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayesieve.naive_bayes._averaged import AveragedNB
+from bayesieve.naive_bayes._selective import SelectiveNB
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_categorical import SparseCategoricalNB
 from bayesieve.naive_bayes._sparse_cv import (
@@ -12,6 +14,8 @@ from bayesieve.naive_bayes._sparse_gaussian import SparseGaussianNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
 
 __all__ = [
+    "AveragedNB",
+    "SelectiveNB",
     "SparseBernoulliNB",
     "SparseBernoulliNBCV",
     "SparseCategoricalNB",

@@ -8,15 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve.naive_bayes._weighted import WeightedNaiveBayes, log_prior_of
-from bayesieve.preprocessing._prepare import (
-    log_likelihood_tables,
-    part_indexes,
-    partition_table,
-)
-from bayesieve.weights import AveragedProblem, averaged
-from bayesieve.weights._generator import generator_of
-from bayesieve.weights._terms import PartTerms
+from bayesieve.naive_bayes._weight_search import generator_of
+from bayesieve.naive_bayes._weighted import WeightedNaiveBayes
+from bayesieve.weights._averaged import averaged
+from bayesieve.weights._subset_criterion import SubsetProblem
 
 __all__ = ["AveragedNB"]
 
@@ -33,9 +28,6 @@ class AveragedNB(WeightedNaiveBayes):
     ----------
     regularization : float, default=1.0
         Weight of the prior on subsets, >= 0.
-    prior : {"preparation", "subset"}, default="preparation"
-        "preparation": a column costs as much as its partition, as in `SelectiveNB`.
-        "subset": that of the article of 2007, by the number of columns alone.
     max_seconds : float, optional
         Time for the search; subsets met so far are averaged.
     random_state : int, RandomState instance or None, default=None
@@ -53,8 +45,6 @@ class AveragedNB(WeightedNaiveBayes):
         The best subset met.
     criterion_ : float
         Cost of that subset, in nats.
-    n_subsets_ : int
-        Subsets that were averaged.
     partitions_ : list of ColumnPartition
     levels_ : ndarray of shape (n_features_in_,)
     support_, support_indices_ : columns with a weight.
@@ -82,7 +72,6 @@ class AveragedNB(WeightedNaiveBayes):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regularization": [Interval(Real, 0, None, closed="left")],
-        "prior": [StrOptions({"preparation", "subset"})],
         "max_seconds": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
@@ -93,14 +82,12 @@ class AveragedNB(WeightedNaiveBayes):
         self,
         *,
         regularization: float = 1.0,
-        prior: str = "preparation",
         max_seconds: float | None = None,
         random_state: Any = None,
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
     ) -> None:
         self.regularization = regularization
-        self.prior = prior
         self.max_seconds = max_seconds
         self.random_state = random_state
         self.criterion = criterion
@@ -121,4 +108,26 @@ class AveragedNB(WeightedNaiveBayes):
         -------
         self
         """
-        data = self._prepared(X, y, sample_weight)
+        data = self._prepare(X, y, sample_weight)
+        problem = SubsetProblem(
+            data.terms,
+            data.codes,
+            data.log_prior,
+            data.preparation[data.informative],
+            len(data.partitions),
+            regularization=self.regularization,
+            row_weight=data.weights,
+        )
+        result = averaged(
+            problem,
+            data.order,
+            max_seconds=self.max_seconds,
+            random_state=generator_of(self.random_state),
+        )
+        self._set_model(
+            data.partitions, data.class_count, data.informative, result.weights
+        )
+        self.map_support_ = np.zeros(len(data.partitions), dtype=bool)
+        self.map_support_[data.informative] = result.map_weights > 0
+        self.criterion_ = float(result.value)
+        return self

@@ -12,7 +12,7 @@ from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve.naive_bayes._ready_made import ReadyMade
 from bayesieve.naive_bayes._stream_learner import StreamLearner
 from bayesieve.naive_bayes._weight_search import WeightSearch
-from bayesieve.naive_bayes._weighted import log_prior_of
+from bayesieve.naive_bayes._weighted import log_prior_of, order_by_level
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.weights._terms import DenseTerms
 
@@ -29,18 +29,20 @@ class SelectiveNB(StreamLearner):
     where c_k grows with the complexity of the column's partition, so that of two
     columns that say the same the simpler one is kept. Weights of most columns end at
     zero. For ``exponent >= 1`` the problem is convex and ``optimizer="convex"`` is
-    **exact** up to its tolerance; everything else is **heuristic** but any-time: the
-    best weights so far are kept when time runs out or Ctrl-C is pressed.
+    **exact** up to its tolerance; everything else is **heuristic**. All are any-time:
+    the best weights so far are kept when time runs out or Ctrl-C is pressed.
 
     Parameters
     ----------
-    optimizer : {"convex", "vns", "multistart", "gradient", "coordinate"}
-        "convex" (default): bounded Newton steps, and for ``exponent < 1`` a local
-        search from there. "gradient": projected descent by mini-batches with adaptive
-        steps (PGDMB). "vns": descents from random places around the best one, nearer
-        or farther as they succeed (PGDMB-VNS). "multistart": descents from random
-        places. "coordinate": one weight at a time with halved steps and a prior on the
-        number of columns, as the Khiops tool does (fractional naive Bayes).
+    optimizer : {"auto", "convex", "vns", "multistart", "gradient", "coordinate"}
+        "auto" (default): the convex optimum, then columns that hardly gain anything are
+        dropped (see `min_gain`). "convex": projected Newton steps to high accuracy, and
+        for ``exponent < 1`` a local search from there. "gradient": projected descent by
+        mini-batches with adaptive steps (PGDMB). "vns": descents from random places
+        around the best one, nearer or farther as they succeed (PGDMB-VNS).
+        "multistart": descents from random places. "coordinate": one weight at a time
+        with halved steps and a prior on the number of columns, as the Khiops tool does
+        (fractional naive Bayes).
     regularization : float, default=0.1
         Weight of the penalty, >= 0.
     exponent : float, optional
@@ -49,6 +51,9 @@ class SelectiveNB(StreamLearner):
     variable_cost : array-like of shape (n_features,) or dict, optional
         Cost of using each column in nats, in place of its preparation cost; a dict
         names the columns it changes. A way to say what is dear or distrusted.
+    min_gain : float, default=2e-5
+        "auto" keeps a column only if the criterion, in nats per row, would rise by this
+        much without it.
     batch_size : int or None, default=1000
         Rows of a mini-batch; None for all rows.
     effort : int, default=5
@@ -152,11 +157,14 @@ class SelectiveNB(StreamLearner):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "optimizer": [
-            StrOptions({"convex", "vns", "multistart", "gradient", "coordinate"})
+            StrOptions(
+                {"auto", "convex", "vns", "multistart", "gradient", "coordinate"}
+            )
         ],
         "regularization": [Interval(Real, 0, None, closed="left")],
         "exponent": [Interval(Real, 0, None, closed="neither"), None],
         "variable_cost": ["array-like", dict, None],
+        "min_gain": [Interval(Real, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "effort": [Interval(Integral, 0, 30, closed="both")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -180,10 +188,11 @@ class SelectiveNB(StreamLearner):
     def __init__(
         self,
         *,
-        optimizer: str = "convex",
+        optimizer: str = "auto",
         regularization: float = 0.1,
         exponent: float | None = None,
         variable_cost: Any = None,
+        min_gain: float = 2e-5,
         batch_size: int | None = 1000,
         effort: int = 5,
         max_iter: int = 100,
@@ -207,6 +216,7 @@ class SelectiveNB(StreamLearner):
         self.regularization = regularization
         self.exponent = exponent
         self.variable_cost = variable_cost
+        self.min_gain = min_gain
         self.batch_size = batch_size
         self.effort = effort
         self.max_iter = max_iter
@@ -270,15 +280,13 @@ class SelectiveNB(StreamLearner):
     ) -> WeightSearch:
         preparation = np.array([p.cost.preparation for p in partitions])
         costs = self._preparation_costs(preparation, self._column_names())
-        keys = [(-partitions[j].level, partitions[j].name) for j in informative]
         return WeightSearch(
             self,
             codes=codes,
             row_weight=weights,
             preparation=costs[informative],
             n_candidates=len(partitions),
-            # Decreasing level, ties by name: the first order of "coordinate".
-            order=np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64),
+            order=order_by_level(partitions, informative),
             informative=informative,
             regularization=(
                 self.regularization if regularization is None else regularization

@@ -109,7 +109,7 @@ class StreamMemory:
                 self.bins.append(number)
         self.class_count = class_count.copy()
         self.partitions = list(partitions)
-        self.rows_since_start = int(math.ceil(class_count.sum()))
+        self.rows_since_start = math.ceil(class_count.sum())
         self.bins_settled = True
         self.next_refresh = 2.0 * self.rows_since_start
 

@@ -8,23 +8,27 @@ from typing import Any
 import numpy as np
 
 from bayesieve.utils._progress import ProgressBar
-from bayesieve.weights import (
-    FractionalProblem,
-    WeightProblem,
-    convex,
-    coordinate,
-    descend,
-    multistart,
-    variable_costs,
-    vns,
-)
+from bayesieve.weights._convex import convex
+from bayesieve.weights._coordinate import coordinate
+from bayesieve.weights._criterion import WeightProblem, variable_costs
+from bayesieve.weights._descent import descend
+from bayesieve.weights._parsimony import parsimonious
+from bayesieve.weights._restarts import multistart, vns
 from bayesieve.weights._result import OptimizerState, WeightResult
+from bayesieve.weights._subset_criterion import SubsetProblem
 from bayesieve.weights._terms import Terms
 
-__all__ = ["WeightSearch"]
+__all__ = ["WeightSearch", "generator_of"]
 
 # Iterations of a descent after each chunk of a stream.
 _STREAM_STEPS = 3
+
+
+def generator_of(state: Any) -> np.random.Generator:
+    """NumPy's generator for scikit-learn's three kinds of `random_state`."""
+    if isinstance(state, np.random.RandomState):
+        state = state.randint(2**31)
+    return np.random.default_rng(state)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class WeightSearch:
 
     def run(self, terms: Terms, log_prior: np.ndarray) -> WeightResult:
         """Search the weights; with `max_features`, again on the columns kept."""
-        generator = self._generator()
+        generator = generator_of(self.owner.random_state)
         with ProgressBar("Weights") as bar:
             result = self._optimise(terms, log_prior, generator, bar, None)
             limit = self.owner.max_features
@@ -103,7 +107,7 @@ class WeightSearch:
             step=owner.step,
             max_seconds=owner.max_seconds,
             callback=owner.callback,
-            random_state=self._generator(),
+            random_state=generator_of(self.owner.random_state),
         )
 
     def _problem(self, terms: Terms, log_prior: np.ndarray) -> WeightProblem:
@@ -116,12 +120,6 @@ class WeightSearch:
             exponent=self.exponent,
             row_weight=self.row_weight,
         )
-
-    def _generator(self) -> np.random.Generator:
-        state = self.owner.random_state
-        if isinstance(state, np.random.RandomState):
-            state = state.randint(2**31)
-        return np.random.default_rng(state)
 
     def _first_weights(self) -> np.ndarray:
         start = np.asarray(self.owner.start, dtype=np.float64)
@@ -153,7 +151,7 @@ class WeightSearch:
             "random_state": generator,
         }
         if owner.optimizer == "coordinate":
-            problem = FractionalProblem(
+            problem = SubsetProblem(
                 terms,
                 self.codes,
                 log_prior,
@@ -165,9 +163,11 @@ class WeightSearch:
             )
             return coordinate(problem, order=self.order, **common)
         problem = self._problem(terms, log_prior)
-        start = self._first_weights() if first is None else first
+        if owner.optimizer == "auto":
+            return parsimonious(problem, first, min_gain=owner.min_gain, **common)
         if owner.optimizer == "convex":
-            return convex(problem, start, **common)
+            return convex(problem, first, **common)
+        start = self._first_weights() if first is None else first
         descent = {
             "batch_size": owner.batch_size,
             "max_iter": owner.max_iter,
@@ -194,7 +194,7 @@ class WeightSearch:
 
 
 def _term_sizes(terms: Terms, weights: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
-    """Mean absolute size of each weighted term about its mean, over rows and classes."""
+    """Mean absolute distance of each weighted term from its mean."""
     prior = np.exp(log_prior)
     sizes = np.zeros(terms.n_terms)
     for k in np.flatnonzero(weights):

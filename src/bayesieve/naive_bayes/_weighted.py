@@ -20,7 +20,7 @@ from bayesieve.preprocessing._prepare import (
 from bayesieve.preprocessing._table_input import TableEstimator, TableRows
 from bayesieve.weights._terms import PartTerms
 
-__all__ = ["PreparedRows", "WeightedNaiveBayes", "log_prior_of"]
+__all__ = ["PreparedRows", "WeightedNaiveBayes", "log_prior_of", "order_by_level"]
 
 
 def log_prior_of(class_count: np.ndarray) -> np.ndarray:
@@ -30,6 +30,14 @@ def log_prior_of(class_count: np.ndarray) -> np.ndarray:
         return np.log(class_count / total)
     eps = 1.0 / (total + 1.0)
     return np.log((class_count + eps) / (total + class_count.shape[0] * eps))
+
+
+def order_by_level(
+    partitions: Sequence[ColumnPartition], informative: np.ndarray
+) -> np.ndarray:
+    """Places of the informative columns by decreasing level, ties by name."""
+    keys = [(-partitions[j].level, partitions[j].name) for j in informative]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,11 @@ class PreparedRows:
     weights: np.ndarray | None
     class_count: np.ndarray
     log_prior: np.ndarray
+
+    @property
+    def order(self) -> np.ndarray:
+        """Informative columns by decreasing level, ties by name."""
+        return order_by_level(self.partitions, self.informative)
 
     @property
     def preparation(self) -> np.ndarray:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,7 @@ class ColumnPartition:
         edges = [-math.inf, *self.parts.bounds.tolist(), math.inf]
         labels = [
             f"]{_short(low)}, {_short(high)}{'[' if high == math.inf else ']'}"
-            for low, high in zip(edges, edges[1:], strict=False)
+            for low, high in pairwise(edges)
         ]
         if self.parts.missing_alone:
             labels[0] = "missing"

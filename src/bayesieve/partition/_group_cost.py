@@ -69,7 +69,7 @@ def explored_granularities(table: Any) -> list[tuple[int, int]]:
     previous = 0
     for g, V in enumerate(sizes, start=1):
         end = sizes[-1] == V
-        if end or (1.5 * previous <= V and 1.5 * V <= sizes[-1]):
+        if end or (1.5 * previous <= V and sizes[-1] >= 1.5 * V):
             explored.append((g, V))
             previous = V
         if end:

@@ -100,7 +100,7 @@ def part_indexes(
 def log_likelihood_tables(
     partitions: Sequence[ColumnPartition], class_count: np.ndarray
 ) -> list[np.ndarray]:
-    """ln p(part | class) = ln (n_ij + eps) / (N_j + I eps), eps = 1 / (N + 1)."""
+    """Ln p(part | class) = ln (n_ij + eps) / (N_j + I eps), eps = 1 / (N + 1)."""
     eps = 1.0 / (float(class_count.sum()) + 1.0)
     return [
         np.log((partition.counts + eps) / (class_count + partition.n_parts * eps))

@@ -114,9 +114,10 @@ def _finite(values: np.ndarray, name: str) -> np.ndarray:
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
         raise ValueError(
-            f"Numbers must be finite or missing. Got {float(values[row])!r} at row {row} of "
-            f"{name}: Input X contains infinity. Hint: replace it by NaN (missing) or "
-            "by a large number."
+            "Numbers must be finite or missing. "
+            f"Got {float(values[row])!r} at row {row} of {name}: Input X contains "
+            "infinity. "
+            "Hint: replace it by NaN (missing) or by a large number."
         )
     return values
 
