@@ -1,4 +1,4 @@
-"""Intervals against a dynamic programme in plain Python, and properties of the answer."""
+"""Intervals against a dynamic programme in plain Python, and their properties."""
 
 from __future__ import annotations
 
