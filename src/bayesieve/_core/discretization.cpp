@@ -129,6 +129,7 @@ struct Worker {
             raw.close_row();
             distinct.push_back(key);
         }
+        raw.index();
     }
 };
 
@@ -246,6 +247,7 @@ Discretization run_table(const Table& cells, const IntervalCriterion& shared,
         raw.close_row();
         row_of.push_back(static_cast<std::int64_t>(r));
     }
+    raw.index();
     Discretization found = bayesieve::discretize_rows(shared, raw, null_cost, budget);
     class_counts(raw, found.ends, counts);
     for (const std::uint32_t end : found.ends) ends.push_back(end > 0 ? row_of[end - 1] + 1 : 0);

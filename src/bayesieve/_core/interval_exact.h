@@ -36,12 +36,11 @@ struct ExactOutcome {
     std::vector<std::uint32_t> ends;
 };
 
-// Operations of one pass over all intervals of the table.
-template <class Count>
-double pass_operations(const OrderedTable<Count>& table) {
-    const double m = static_cast<double>(table.rows());
-    const double width = static_cast<double>(table.cells()) / m;
-    return 0.5 * m * m * (2.0 + std::min(width, static_cast<double>(table.classes())));
+// Operations of one pass over all intervals of m rows that hold `cells` counts.
+inline double pass_operations(std::size_t cells, std::size_t rows, std::size_t classes) {
+    const double m = static_cast<double>(rows);
+    const double width = static_cast<double>(cells) / m;
+    return 0.5 * m * m * (2.0 + std::min(width, static_cast<double>(classes)));
 }
 
 // Looks for a partition of total cost below `bound`; gives up (not proven) when `budget`
@@ -54,7 +53,7 @@ ExactOutcome exact_intervals(const OrderedTable<Count>& table, const Prior& prio
     constexpr double kRounding = 1e-9;
     ExactOutcome outcome;
     const std::size_t m = table.rows();
-    const double pass = pass_operations(table);
+    const double pass = pass_operations(table.cells(), m, table.classes());
     if (pass > budget) return outcome;
     budget -= pass;
 

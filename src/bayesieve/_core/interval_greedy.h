@@ -104,7 +104,7 @@ struct MergePath {
 
 // Above this many rows neighbours are first merged in sweeps: a heap of a million keys spends
 // its time waiting for memory.
-constexpr std::size_t kSweepRows = 4096;
+constexpr std::size_t kSweepRows = 2048;
 
 // Merges pairs that are best among their neighbours, cheapest quarter first, as long as each
 // lowers the cost by itself; every sweep is one walk through memory.

@@ -79,7 +79,7 @@ IntervalSolution search_intervals(const OrderedTable<Count>& table, const Prior&
         offer(IntervalMoves<Count, Prior>(table, prior, ends).run());
     };
     polish(path.ends(intervals, m));
-    double pass = pass_operations(table);
+    const double pass = pass_operations(table.cells(), m, table.classes());
     if (pass > budget && path.largest() > intervals) {
         // Not provable here; but exact among the cuts that were merged last is nearly free.
         std::vector<std::uint32_t> ends = path.ends(std::min(path.largest(), kCoarseRows), m);

@@ -40,6 +40,9 @@ class OrderedTable {
     std::size_t rows() const { return start_.size() - 1; }
     std::size_t classes() const { return classes_; }
     std::size_t cells() const { return label_.size(); }
+    std::size_t cells_of(std::size_t begin, std::size_t end) const {
+        return start_[end] - start_[begin];
+    }
     const LogFactorials& logs() const { return *logs_; }
     Count total(std::size_t begin, std::size_t end) const { return below_[end] - below_[begin]; }
     Count below(std::size_t row) const { return below_[row]; }
@@ -98,11 +101,12 @@ class OrderedTable {
     double cost(std::size_t begin, std::size_t end) const {
         const LogFactorials& lf = *logs_;
         double inside = 0.0;
-        if (stride_ == 1 && (classes_ <= 4 || start_[end] - start_[begin] > classes_)) {
+        const std::size_t held_cells = cells_of(begin, end);
+        if (stride_ == 1 && (classes_ <= 4 || held_cells > classes_)) {
             const Count* low = &prefix_[begin * classes_];
             const Count* high = &prefix_[end * classes_];
             for (std::size_t c = 0; c < classes_; ++c) inside += lf(Count(high[c] - low[c]));
-        } else if (start_[end] - start_[begin] <= 2 * classes_ + stride_) {
+        } else if (held_cells <= 2 * classes_ + stride_) {
             // Few cells: add them up without a look at the other classes.
             for (std::size_t x = start_[begin]; x < start_[end]; ++x)
                 left_[label_[x]] = Count(0);
@@ -196,12 +200,13 @@ class OrderedTable {
 // Rows of `table` gathered into the runs that end at `ends`. With `join_pure` neighbouring
 // runs of one and the same single class become one row: moving a cut inside them changes the
 // cost as a concave function, so some best partition has no cut there. `ends` is rewritten to
-// the ends of the rows made.
+// the ends of the rows made. `table` must be indexed.
 template <class Count>
 void gather_rows(const OrderedTable<Count>& table, std::vector<std::uint32_t>& ends,
                  bool join_pure, OrderedTable<Count>& out) {
     out.clear();
-    std::vector<Count> held(table.classes(), Count(0));
+    const std::size_t classes = table.classes();
+    std::vector<Count> held(classes, Count(0)), whole(classes);
     std::vector<std::uint32_t> touched;
     auto flush = [&] {
         for (const std::uint32_t c : touched) {
@@ -211,24 +216,42 @@ void gather_rows(const OrderedTable<Count>& table, std::vector<std::uint32_t>& e
         touched.clear();
         out.close_row();
     };
+    auto hold = [&](std::uint32_t c, Count k) {
+        if (held[c] == Count(0)) touched.push_back(c);
+        held[c] += k;
+    };
     std::size_t begin = 0, made = 0;
-    std::int64_t last_pure = -1;
     for (const std::uint32_t end : ends) {
-        std::int64_t pure = table.pure_label(begin);
-        for (std::size_t r = begin + 1; pure >= 0 && r < end; ++r)
-            if (table.pure_label(r) != pure) pure = -1;
-        const bool joined = join_pure && pure >= 0 && pure == last_pure;
+        // Long runs from the prefix sums, short ones cell by cell.
+        const bool long_run = table.cells_of(begin, end) > 2 * classes + 8;
+        std::int64_t pure = -1;
+        if (long_run) {
+            table.counts(begin, end, whole.data());
+            std::size_t present = 0;
+            for (std::size_t c = 0; c < classes; ++c)
+                if (whole[c] > Count(0)) {
+                    ++present;
+                    pure = static_cast<std::int64_t>(c);
+                }
+            if (present > 1) pure = -1;
+        } else {
+            pure = table.pure_label(begin);
+            for (std::size_t r = begin + 1; pure >= 0 && r < end; ++r)
+                if (table.pure_label(r) != pure) pure = -1;
+        }
+        const bool joined = join_pure && pure >= 0 && touched.size() == 1 &&
+                            static_cast<std::int64_t>(touched[0]) == pure;
         if (begin > 0 && !joined) {
             flush();
             ++made;
         }
-        for (std::size_t r = begin; r < end; ++r)
-            table.for_each_cell(r, [&](std::uint32_t c, Count k) {
-                if (held[c] == Count(0)) touched.push_back(c);
-                held[c] += k;
-            });
+        if (long_run) {
+            for (std::size_t c = 0; c < classes; ++c)
+                if (whole[c] > Count(0)) hold(static_cast<std::uint32_t>(c), whole[c]);
+        } else {
+            for (std::size_t r = begin; r < end; ++r) table.for_each_cell(r, hold);
+        }
         ends[made] = end;
-        last_pure = pure;
         begin = end;
     }
     flush();

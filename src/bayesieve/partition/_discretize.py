@@ -16,8 +16,8 @@ from bayesieve.partition._partition import (
 
 __all__ = ["DEFAULT_EXACT_BUDGET", "discretize", "discretize_columns"]
 
-# Elementary operations per column, about a nanosecond each: proofs for tables of some 700
-# rows, while the heuristic search of a column of thousands of values stays the larger part.
+# Elementary operations per column, about a nanosecond each: proofs for tables of some
+# 700 rows, while the heuristic search of thousands of values stays the larger part.
 DEFAULT_EXACT_BUDGET = 2_000_000
 
 
@@ -72,7 +72,7 @@ def discretize(
     counts = np.ascontiguousarray(table, dtype=np.float64)
     if counts.ndim != 2:
         raise ValueError(
-            f"table must have shape (n_values, n_classes). Got {counts.ndim} dimensions."
+            f"table must have shape (n_values, n_classes). Got {counts.shape}."
         )
     ends, part_counts, granularity, cost, null_cost, exact = _core.discretize_table(
         counts, float(attribute_cost), _is_classical(criterion), float(exact_budget)

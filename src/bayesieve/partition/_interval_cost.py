@@ -1,7 +1,7 @@
 """Cost of given intervals: the criterion in plain Python.
 
-The compiled search minimises these formulas; here they price a partition that is already
-there, such as one read from a file or changed by hand.
+The compiled search minimises these formulas; here they price a partition that is
+already there, such as one read from a file or changed by hand.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def row_costs(counts: ArrayLike) -> tuple[float, float]:
 def partition_code(n_rows: float, n_parts: int, granularity: int) -> float:
     """Code length of the grid, the number of intervals and the cuts (n_parts > 1).
 
-    U(g; Gmax) + U(I-1; N_g-1) + (I-1) ln(N_g-1) - ln (I-1)!, infinite when the grid has no
-    room for that many intervals.
+    U(g; Gmax) + U(I-1; N_g-1) + (I-1) ln(N_g-1) - ln (I-1)!, infinite when the grid has
+    no room for that many intervals.
     """
     grid = min(2.0**granularity, n_rows)
     if n_parts > grid:
