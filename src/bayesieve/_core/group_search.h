@@ -26,16 +26,16 @@ struct Grouped {
 class GroupSearch {
   public:
     GroupSearch(const Items& partiles, const GroupPrior& prior, double rows_in_all, double budget)
-        : partiles_(partiles), prior_(prior), rows_(rows_in_all), budget_(budget) {}
+        : partiles_(partiles), prior_(prior), rows_(rows_in_all), budget_(budget), each_(partiles.n) {
+        for (std::size_t i = 0; i < each_.size(); ++i) each_[i] = static_cast<std::int32_t>(i);
+    }
 
     Grouped best() {
         Labels tied;
         const std::size_t distinct = tie_proportional(partiles_, tied);
         const bool garbage = prior_.garbage_allowed();
         if (garbage && SubsetProgramme::affordable(partiles_.n, budget_)) {
-            Labels each(partiles_.n);
-            for (std::size_t i = 0; i < each.size(); ++i) each[i] = static_cast<std::int32_t>(i);
-            by_subsets(partiles_, each);
+            by_subsets(partiles_, each_);
             found_.exact = true;
             return std::move(found_);
         }
@@ -55,6 +55,7 @@ class GroupSearch {
     static constexpr std::size_t kCoarse = 256;   // intervals left to a programme that is not exact
     static constexpr std::size_t kLayers = 10;    // most groups sought for the sake of garbage
     static constexpr std::size_t kPairs = 1024;   // most groups whose pairs are all compared
+    static constexpr double kFew = 100.0;         // groups so few that comparing them is cheap
     static constexpr std::size_t kLarge = 2000;   // partiles beyond which starts are few
     static constexpr std::size_t kForcible = 64;  // most groups of which two are merged by force
 
@@ -160,7 +161,7 @@ class GroupSearch {
 
     void by_merges(const Items& items, const Labels& item) {
         const auto limit = static_cast<std::size_t>(
-            std::min(static_cast<double>(kPairs), std::max(std::sqrt(rows_), 2.0)));
+            std::min(static_cast<double>(kPairs), std::max(std::sqrt(rows_), kFew)));
         Labels tied(items.n);
         for (std::size_t i = 0; i < items.n; ++i) tied[i] = static_cast<std::int32_t>(i);
         std::size_t left = items.n;
@@ -191,38 +192,48 @@ class GroupSearch {
 
     // Moves whole ties, then single partiles; then merges by force, up to three times in vain.
     void improve(const Items& items, const Labels& item, const Labels& start, bool garbage) {
-        const std::size_t passes = partiles_.n > kLarge ? 6 : 100;
-        const bool tied = items.n < partiles_.n;
         MovableGroups groups(items, start, prior_, garbage);
         if (groups.cost() == kNever) return;
-        groups.move_items(passes);
-        if (!tied) return polish(groups, garbage, passes);
+        finish(groups, items, item, garbage);
+        if (!garbage || partiles_.n > kLarge) return;
+        for (std::size_t g = 0, I = groups_in(start); g < I; ++g) {
+            MovableGroups pulled(items, start, prior_, true);
+            pulled.pull(g);
+            finish(pulled, items, item, true);
+        }
+    }
+    static std::size_t groups_in(Labels label) { return renumber(label); }
+    void finish(MovableGroups& groups, const Items& items, const Labels& item, bool garbage) {
+        groups.move_items(passes());
+        // Without garbage ties stay together in the best solution: single moves add nothing.
+        if (!garbage || items.n == partiles_.n) return polish(groups, item, garbage);
         keep(groups.cost(), garbage, expand(groups.labels(), item));
         MovableGroups single(partiles_, expand(groups.labels(), item), prior_, garbage);
-        // Without garbage ties stay together in the best solution: single moves add nothing.
-        if (garbage) single.move_items(passes);
-        polish(single, garbage, passes);
+        single.move_items(passes());
+        polish(single, each_, garbage);
     }
-    void polish(MovableGroups& groups, bool garbage, std::size_t passes) {
+    void polish(MovableGroups& groups, const Labels& item, bool garbage) {
         double best = groups.cost();
-        keep(best, garbage, groups.labels());
+        keep(best, garbage, expand(groups.labels(), item));
         const std::size_t fewest = garbage ? 4 : 3;
         for (int vain = 0; vain < 3 && groups.count() >= fewest && groups.count() <= kForcible;
              ++vain) {
             groups.force_merge();
-            groups.move_items(passes);
+            groups.move_items(passes());
             const double cost = groups.cost();
             if (cost < best - kGain) {
                 best = cost;
-                keep(best, garbage, groups.labels());
+                keep(best, garbage, expand(groups.labels(), item));
                 vain = -1;
             }
         }
     }
+    std::size_t passes() const { return partiles_.n > kLarge ? 6 : 100; }
 
     const Items& partiles_;
     const GroupPrior& prior_;
     double rows_, budget_;
+    Labels each_;  // every partile its own item
     Grouped found_;
     bool proven_ = false;           // the optimum without garbage is known
     double garbage_bound_ = kNever;  // no partition with garbage costs less
