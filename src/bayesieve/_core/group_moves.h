@@ -85,6 +85,24 @@ class MovableGroups {
         if (best_taken < taken) reset(std::move(best));
     }
 
+    // Gives a group of its own to the item of `group` that leaves it at least cost.
+    bool isolate(std::size_t group) {
+        double least = kNever;
+        std::size_t best = items_.n;
+        for (std::size_t i = 0; i < items_.n; ++i) {
+            if (label_[i] != static_cast<std::int32_t>(group)) continue;
+            if (groups_.size[group] == items_.size[i]) return false;
+            const double rows =
+                change(group, i, -1.0) + cost_of_(items_.row(i), items_.total[i]);
+            if (rows < least) {
+                least = rows;
+                best = i;
+            }
+        }
+        move(best, group, count(), false);
+        return true;
+    }
+
     // Merges the two groups whose union costs least, whatever the cost becomes.
     void force_merge() {
         const std::size_t I = count();

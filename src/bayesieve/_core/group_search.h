@@ -105,6 +105,7 @@ class GroupSearch {
                                                       prior_.least_garbage(items.n + 1));
         for (std::size_t k = 3; k <= std::min(items.n, kLayers); ++k)
             improve(items, item, programme.groups(k), true);
+        improve_split(items, item, programme.groups(best));
     }
 
     void by_intervals(const Items& items, const Labels& item) {
@@ -157,6 +158,7 @@ class GroupSearch {
         std::sort(starts.begin(), starts.end());
         if (partiles_.n > kLarge && starts.size() > 2) starts.resize(2);
         for (const auto& start : starts) improve(items, item, groups(start.second), true);
+        improve_split(items, item, groups(best));
     }
 
     void by_merges(const Items& items, const Labels& item) {
@@ -188,6 +190,8 @@ class GroupSearch {
             improve(items, item, expand(descent.groups(plain[s].second), tied), false);
         for (std::size_t s = 0; s < std::min(starts, garbage.size()); ++s)
             improve(items, item, expand(descent.groups(garbage[s].second), tied), true);
+        if (prior_.garbage_allowed())
+            improve_split(items, item, expand(descent.groups(plain[0].second), tied));
     }
 
     // Moves whole ties, then single partiles; then merges by force, up to three times in vain.
@@ -200,6 +204,15 @@ class GroupSearch {
             MovableGroups pulled(items, start, prior_, true);
             pulled.pull(g);
             finish(pulled, items, item, true);
+        }
+    }
+    // A garbage group needs two others. Where two groups are best without one, the smaller of
+    // them in two parts beside the larger may be cheaper still.
+    void improve_split(const Items& items, const Labels& item, const Labels& start) {
+        if (partiles_.n > kLarge) return;
+        for (std::size_t g = 0, I = groups_in(start); g < I; ++g) {
+            MovableGroups groups(items, start, prior_, true);
+            if (groups.isolate(g) && groups.count() > 2) finish(groups, items, item, true);
         }
     }
     static std::size_t groups_in(Labels label) { return renumber(label); }
