@@ -1,5 +1,6 @@
 """Compiled kernels of bayesieve."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
@@ -115,4 +116,11 @@ def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,
     """
     Upper and lower bound, share at the upper bound, gains there, k-th and (k+1)-th
     largest of them, value and positions of the best set met, evaluations.
+    """
+
+def group_tables(tables: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], attribute_cost: float, classical: bool, budget: float) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], int, int, int, int, bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]:
+    """
+    MODL groups of the values of each (V, J) table of counts: (group of each row, number
+    of groups, default group, garbage group or -1, granularity, proven optimal, costs),
+    costs being construction, preparation, data of the groups, then of one group.
     """

@@ -56,7 +56,8 @@ class GroupSearch {
     static constexpr std::size_t kLayers = 10;    // most groups sought for the sake of garbage
     static constexpr std::size_t kPairs = 1024;   // most groups whose pairs are all compared
     static constexpr double kFew = 100.0;         // groups so few that comparing them is cheap
-    static constexpr std::size_t kLarge = 2000;   // partiles beyond which starts are few
+    static constexpr std::size_t kMany = 100;     // partiles beyond which starts are few
+    static constexpr std::size_t kLarge = 2000;   // partiles beyond which there is one
     static constexpr std::size_t kForcible = 64;  // most groups of which two are merged by force
 
     void keep(double cost, bool garbage, Labels label) {
@@ -104,7 +105,8 @@ class GroupSearch {
         garbage_bound_ = std::min(garbage_bound_, programme.rows(items.n) +
                                                       prior_.least_garbage(items.n + 1));
         for (std::size_t k = 3; k <= std::min(items.n, kLayers); ++k)
-            improve(items, item, programme.groups(k), true);
+            if (programme.rows(k) + prior_.least_garbage(k) < found_.cost)
+                improve(items, item, programme.groups(k), true);
         improve_split(items, item, programme.groups(best));
     }
 
@@ -156,8 +158,13 @@ class GroupSearch {
             starts.emplace_back(programme.rows(k) + prior_.garbage(k, held), k);
         }
         std::sort(starts.begin(), starts.end());
-        if (partiles_.n > kLarge && starts.size() > 2) starts.resize(2);
-        for (const auto& start : starts) improve(items, item, groups(start.second), true);
+        const std::size_t most = partiles_.n > kLarge ? 1 : partiles_.n > kMany ? 3 : starts.size();
+        if (starts.size() > most) starts.resize(most);
+        for (const auto& start : starts) {
+            const std::size_t k = start.second;
+            if (whole && programme.rows(k) + prior_.least_garbage(k) >= found_.cost) continue;
+            improve(items, item, groups(k), true);
+        }
         improve_split(items, item, groups(best));
     }
 
@@ -184,7 +191,7 @@ class GroupSearch {
             }
         std::sort(plain.begin(), plain.end());
         std::sort(garbage.begin(), garbage.end());
-        const std::size_t starts = partiles_.n > kLarge ? 1 : 3;
+        const std::size_t starts = partiles_.n > kMany ? 1 : 3;
         keep(plain[0].first, false, expand(expand(descent.groups(plain[0].second), tied), item));
         for (std::size_t s = 0; s < std::min(starts, plain.size()); ++s)
             improve(items, item, expand(descent.groups(plain[s].second), tied), false);
