@@ -195,6 +195,21 @@ class GroupSearch {
         keep(plain[0].first, false, expand(expand(descent.groups(plain[0].second), tied), item));
         for (std::size_t s = 0; s < std::min(starts, plain.size()); ++s)
             improve(items, item, expand(descent.groups(plain[s].second), tied), false);
+        // Many rare values merge badly, and the descent then ends with too few groups; a few
+        // rounds of moves show how many there should be.
+        if (partiles_.n > kMany) {
+            Labels promising;
+            double promised = found_.cost;
+            for (std::size_t k = 2; k <= std::min<std::size_t>(left, 6); ++k) {
+                MovableGroups tried(items, expand(descent.groups(k), tied), prior_, false);
+                tried.move_items(3);
+                if (tried.cost() < promised - kGain) {
+                    promised = tried.cost();
+                    promising = tried.labels();
+                }
+            }
+            if (!promising.empty()) improve(items, item, promising, false);
+        }
         for (std::size_t s = 0; s < std::min(starts, garbage.size()); ++s)
             improve(items, item, expand(descent.groups(garbage[s].second), tied), true);
         if (prior_.garbage_allowed())
@@ -248,7 +263,7 @@ class GroupSearch {
             }
         }
     }
-    std::size_t passes() const { return partiles_.n > kLarge ? 6 : 100; }
+    std::size_t passes() const { return partiles_.n > kLarge ? 10 : 100; }
 
     const Items& partiles_;
     const GroupPrior& prior_;
