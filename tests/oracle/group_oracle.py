@@ -75,7 +75,7 @@ def partile_tables(table: np.ndarray) -> list[tuple[int, np.ndarray]]:
     def at(g):
         least = -(-N // 2**g)
         own = sum(f >= least for f in frequency)
-        parts = [row for row in table[:own]]
+        parts = list(table[:own])
         if own < len(table):
             parts.append(table[own:].sum(axis=0))
         return np.array(parts)
@@ -131,7 +131,7 @@ def best_at(parts: np.ndarray, head: float, classical: bool) -> float:
 def best_cost(
     table: np.ndarray, attribute_cost: float = 0.0, criterion: str = "khiops"
 ) -> tuple[float, float]:
-    """Least cost before a granularity is lowered (one group included), and null cost."""
+    """Least cost before a granularity is lowered, one group included; null cost."""
     table = np.asarray(table)
     seen = table[table.sum(axis=1) > 0]
     rows = group_rows(seen.sum(axis=0))
@@ -150,3 +150,18 @@ def best_cost(
         head += math.log(2) if V > 7 else 0.0
         best = min(best, best_at(parts, head, False))
     return best, null
+
+
+def cost_before_lowering(table: np.ndarray, found) -> float:
+    """Cost of a grouping at the granularity that was explored.
+
+    Lowering comes after the choice among the explored ones, so it is this cost that the
+    enumeration can bound.
+    """
+    if found.granularity == 0:
+        return found.cost.total
+    table = np.asarray(table)
+    top = math.ceil(math.log2(int(table.sum())))
+    explored = min(g for g, _ in partile_tables(table) if g >= found.granularity)
+    lowered = integer_code(explored, top) - integer_code(found.granularity, top)
+    return found.cost.total + lowered

@@ -40,7 +40,9 @@ class CountLogFactorial {
 class RowCost {
   public:
     explicit RowCost(std::size_t classes)
-        : classes_(classes), shift_(static_cast<double>(classes) - 1.0), fixed_(lf(shift_)) {}
+        : classes_(classes),
+          shift_(static_cast<double>(std::max<std::size_t>(classes, 1)) - 1.0),
+          fixed_(lf(shift_)) {}
     double operator()(const double* counts, double total) const {
         double sum = lf(total + shift_) - fixed_;
         for (std::size_t j = 0; j < classes_; ++j) sum -= lf(counts[j]);

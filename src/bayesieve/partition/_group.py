@@ -18,7 +18,7 @@ from bayesieve.partition._partition import PartitionCost
 
 __all__ = ["DEFAULT_EXACT_BUDGET", "ValueGrouping", "group_many", "group_values"]
 
-# 3^12 steps over the subsets of 12 values, or 1000 values of two classes in order: a few
+# 3^12 steps over the subsets of 12 values, or 1000 values of two classes in order:
 # milliseconds a column.
 DEFAULT_EXACT_BUDGET = 1_000_000
 
@@ -91,8 +91,8 @@ def group_values(
         Code length of the choice of this variable, ln K among K candidates. Not part of
         the classical criterion.
     criterion : {'khiops', 'classical'}, default='khiops'
-        ``'khiops'`` codes the granularity and allows a garbage group; ``'classical'`` is
-        ln V + ln B(V, I) plus the rows.
+        ``'khiops'`` codes the granularity and allows a garbage group;
+        ``'classical'`` is ln V + ln B(V, I) plus the rows.
     exact_budget : int, default=1_000_000
         Steps allowed to the exact searches: 3**V for V values, V**2 for two classes.
         With 0 only tables of up to 3 values are enumerated; two classes stay exact
@@ -107,9 +107,10 @@ def group_values(
     -----
     Up to 12 values are solved by a dynamic programme over their subsets. More values of
     two classes: the optimum without a garbage group is contiguous in the order of the
-    share of a class, O(V**2) for each number of groups. More classes: pairs of groups are
-    merged from at most ``min(sqrt(N), 1024)`` groups down to one. Single values are then
-    moved until no move gains. A grouping must beat one group by 1e-6 nats.
+    share of a class, O(V**2) for each number of groups. More classes: pairs of groups
+    are merged, from at most ``sqrt(N)`` groups (not below 100, not above 1024) down to
+    one. Single values are then moved until no move gains. A grouping must beat one
+    group by 1e-6 nats.
 
     Examples
     --------
