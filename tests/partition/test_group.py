@@ -363,3 +363,25 @@ def test_cost_of_groups_that_split_a_partile():
     table = np.array([[50, 2], [3, 60]] + [[1, 0]] * 4)
     with pytest.raises(ValueError, match="must share a group"):
         grouping_cost(table, [0, 1, 0, 0, 0, 1], granularity=1)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("values", [60, 600, 5000])
+def test_few_telling_values_among_many(values, classes):
+    # Without garbage every value is described, some values * ln 3 nats; with it, ten.
+    rng = np.random.default_rng(values + classes)
+    rest = np.full(classes, 1 / classes)
+    table = rng.multinomial(40, rest, size=values)
+    truth = np.zeros(values, dtype=int)
+    truth[:5], truth[5:10] = 1, 2
+    table[:5], table[5:10] = 40 * np.eye(classes)[0], 40 * np.eye(classes)[1]
+    table[table.sum(axis=1) == 0, 0] = 1
+    found = group_values(table)
+    assert found.garbage_group == found.default_group
+    planted = grouping_cost(table, truth, granularity=found.granularity)
+    assert found.cost.total <= planted.total + 1e-6
+
+
+def test_counts_that_overflow_are_refused():
+    with pytest.raises(ValueError, match="sum of all counts must be finite"):
+        group_values([[1e308, 1e308], [1.0, 2.0]])

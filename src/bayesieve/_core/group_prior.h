@@ -59,8 +59,10 @@ class GroupPrior {
         known = {groups, held, value};
         return value;
     }
-    // The cheapest partition with a garbage group: every other group is one value.
+    // The cheapest partition into at least so many groups, one of them garbage: every other
+    // group is one value.
     double least_garbage(std::size_t groups) const {
+        groups = std::max<std::size_t>(groups, 3);
         return groups > partiles_ ? kNever : garbage(groups, partiles_ - groups + 1);
     }
 

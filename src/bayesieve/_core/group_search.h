@@ -53,6 +53,7 @@ class GroupSearch {
 
   private:
     static constexpr std::size_t kCoarse = 256;   // intervals left to a programme that is not exact
+    static constexpr std::size_t kMatrix = 4096;  // most intervals of any programme: 67 MB
     static constexpr std::size_t kLayers = 10;    // most groups sought for the sake of garbage
     static constexpr std::size_t kPairs = 1024;   // most groups whose pairs are all compared
     static constexpr double kFew = 100.0;         // groups so few that comparing them is cheap
@@ -97,17 +98,26 @@ class GroupSearch {
             return;
         }
         proven_ = true;
-        garbage_bound_ = kNever;
-        for (std::size_t k = 3; k <= items.n; ++k)
-            garbage_bound_ =
-                std::min(garbage_bound_, programme.rows(k) + prior_.least_garbage(k));
-        // A garbage group may separate proportional values: more groups than items.
-        garbage_bound_ = std::min(garbage_bound_, programme.rows(items.n) +
-                                                      prior_.least_garbage(items.n + 1));
+        bound_garbage(programme, items.n, kNever);
+        if (garbage_bound_ >= found_.cost) return;
         for (std::size_t k = 3; k <= std::min(items.n, kLayers); ++k)
-            if (programme.rows(k) + prior_.least_garbage(k) < found_.cost)
-                improve(items, item, programme.groups(k), true);
+            improve(items, item, programme.groups(k), true);
         improve_split(items, item, programme.groups(best));
+    }
+
+    // No partition with a garbage group costs less. Its k groups may separate what is tied or
+    // not be contiguous, but their rows cost at least as much as those of the best partition
+    // into at most k groups; `bound` holds for any number of groups.
+    template <class Programme>
+    void bound_garbage(const Programme& programme, std::size_t layers, double bound) {
+        garbage_bound_ = kNever;
+        double rows = kNever;
+        for (std::size_t k = 1; k <= layers; ++k) {
+            rows = std::min(rows, programme.rows(k));
+            garbage_bound_ = std::min(garbage_bound_, rows + prior_.least_garbage(k));
+        }
+        garbage_bound_ = std::min(garbage_bound_,
+                                  std::min(rows, bound) + prior_.least_garbage(layers + 1));
     }
 
     void by_intervals(const Items& items, const Labels& item) {
@@ -118,7 +128,7 @@ class GroupSearch {
             second[i] = items.row(i)[1];
         }
         const double n = static_cast<double>(items.n);
-        const bool whole = items.n <= kCoarse || n * n <= budget_;
+        const bool whole = items.n <= kCoarse || (items.n <= kMatrix && n * n <= budget_);
         Labels coarse;
         const std::size_t left =
             coarsen(first, second, whole ? items.n : kCoarse, RowCost(2), coarse);
@@ -143,10 +153,7 @@ class GroupSearch {
         if (!whole) improve(items, item, groups(best), false);
         proven_ = whole;
         if (!garbage) return;
-        garbage_bound_ = programme.bound() + prior_.least_garbage(programme.layers() + 1);
-        for (std::size_t k = 3; k <= programme.layers(); ++k)
-            garbage_bound_ =
-                std::min(garbage_bound_, programme.rows(k) + prior_.least_garbage(k));
+        bound_garbage(programme, programme.layers(), programme.bound());
         if (whole && garbage_bound_ >= found_.cost) return;
         std::vector<std::pair<double, std::size_t>> starts;
         for (std::size_t k = 3; k <= std::min(programme.layers(), kLayers); ++k) {
@@ -162,7 +169,7 @@ class GroupSearch {
         if (starts.size() > most) starts.resize(most);
         for (const auto& start : starts) {
             const std::size_t k = start.second;
-            if (whole && programme.rows(k) + prior_.least_garbage(k) >= found_.cost) continue;
+            if (whole && programme.bound() + prior_.least_garbage(k) >= found_.cost) continue;
             improve(items, item, groups(k), true);
         }
         improve_split(items, item, groups(best));
@@ -229,12 +236,16 @@ class GroupSearch {
         }
     }
     // A garbage group needs two others. Where two groups are best without one, the smaller of
-    // them in two parts beside the larger may be cheaper still.
+    // them in two parts beside the larger may be cheaper still; where one group is best, two
+    // values of it may be worth telling from the rest.
     void improve_split(const Items& items, const Labels& item, const Labels& start) {
-        if (partiles_.n > kLarge) return;
-        for (std::size_t g = 0, I = groups_in(start); g < I; ++g) {
+        const std::size_t I = groups_in(start);
+        if (partiles_.n > kLarge && I > 2) return;
+        for (std::size_t g = 0; g < I; ++g) {
             MovableGroups groups(items, start, prior_, true);
-            if (groups.isolate(g) && groups.count() > 2) finish(groups, items, item, true);
+            if (!groups.isolate(g)) continue;
+            if (I == 1 && !groups.isolate(0)) continue;
+            if (groups.count() > 2) finish(groups, items, item, true);
         }
     }
     static std::size_t groups_in(Labels label) { return renumber(label); }

@@ -96,7 +96,8 @@ def group_values(
     exact_budget : int, default=1_000_000
         Steps allowed to the exact searches: 3**V for V values, V**2 for two classes.
         With 0 only tables of up to 3 values are enumerated; two classes stay exact
-        without a garbage group up to 256 values.
+        without a garbage group up to 256 values. No budget goes beyond 16 values, or
+        4096 of two classes.
 
     Returns
     -------
@@ -182,6 +183,10 @@ def _checked(table: Any) -> NDArray[np.float64]:
             "A table of values must have two dimensions, (n_values, n_classes)."
             f" Got shape {array.shape}."
         )
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if np.isinf(total) and np.isfinite(array).all():
+        raise ValueError("The sum of all counts must be finite. Got inf.")
     bad = ~(np.isfinite(array) & (array >= 0.0))
     if bad.any():
         row, column = np.argwhere(bad)[0]
