@@ -118,6 +118,20 @@ def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,
     largest of them, value and positions of the best set met, evaluations.
     """
 
+def discretize_columns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, attribute_cost: float, classical: bool, budget: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Best intervals of every column. Gives, with I_k intervals in column k: offsets
+    (sums of I_k), bounds (sum of I_k - 1), counts (sum of I_k, J), granularity, costs
+    (p, 3: construction, preparation, data), the costs of one interval, and whether
+    the optimum was proven.
+    """
+
+def discretize_table(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], attribute_cost: float, classical: bool, budget: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], bool]:
+    """
+    Best intervals of the rows of a (D, J) table: ends, counts, granularity, costs,
+    costs of one interval, whether the optimum was proven.
+    """
+
 def group_tables(tables: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], attribute_cost: float, classical: bool, budget: float) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], int, int, int, int, bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]:
     """
     MODL groups of the values of each (V, J) table of counts: (group of each row, number

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace bayesieve {
@@ -39,6 +40,11 @@ class LogFactorials {
         const auto whole = static_cast<std::size_t>(n);
         if (whole < table_.size() && static_cast<double>(whole) == n) return table_[whole];
         return log_gamma(n + 1.0);
+    }
+    // Counts known to be whole need no test; beyond the table they are rare.
+    double operator()(std::int32_t n) const {
+        const auto whole = static_cast<std::size_t>(n);
+        return whole < table_.size() ? table_[whole] : log_gamma(static_cast<double>(n) + 1.0);
     }
 
   private:

@@ -1,5 +1,309 @@
+// Supervised discretization of numerical columns, and of tables of class counts.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "code_lengths.h"
+#include "interval_granularity.h"
+#include "interval_sort.h"
+#include "interval_table.h"
+#include "parallel.h"
 
 namespace nb = nanobind;
+using nb::literals::operator""_a;
 
-void register_discretization(nb::module_&) {}
+namespace {
+
+using bayesieve::CostParts;
+using bayesieve::Discretization;
+using bayesieve::IntervalCriterion;
+using bayesieve::KeyedRow;
+using bayesieve::LogFactorials;
+using bayesieve::OrderedTable;
+
+using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T, int Dims>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<Dims>>;
+
+template <class T>
+Array<T, 1> vector_array(std::vector<T>&& values) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array<T, 1>(held->data(), {held->size()}, owner);
+}
+
+Array<double, 2> matrix_array(std::vector<double>&& values, std::size_t width) {
+    const std::size_t height = values.size() / width;
+    auto* held = new std::vector<double>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return Array<double, 2>(held->data(), {height, width}, owner);
+}
+
+// One interval holding everything. Counts come from the class totals, once for all columns.
+CostParts null_cost_of(const IntervalCriterion& shared, const std::vector<double>& class_total) {
+    OrderedTable<double> whole(shared.classes, *shared.logs);
+    for (std::size_t c = 0; c < class_total.size(); ++c)
+        whole.add(static_cast<std::uint32_t>(c), class_total[c]);
+    whole.close_row();
+    return bayesieve::cost_parts(shared, whole, {1}, 1);
+}
+
+template <class Count>
+void class_counts(const OrderedTable<Count>& raw, const std::vector<std::uint32_t>& ends,
+                  std::vector<double>& out) {
+    std::size_t begin = 0;
+    out.assign(ends.size() * raw.classes(), 0.0);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        double* row = &out[i * raw.classes()];
+        for (std::size_t r = begin; r < ends[i]; ++r)
+            raw.for_each_cell(r, [&](std::uint32_t c, Count k) { row[c] += k; });
+        begin = ends[i];
+    }
+}
+
+struct ColumnResult {
+    std::vector<double> bounds, counts;
+    int granularity = 0;
+    CostParts cost;
+    bool exact = true;
+};
+
+// The rows that count, the same for every column.
+struct Rows {
+    const std::int32_t* codes;
+    const double* weights;               // null: all one
+    std::vector<std::uint32_t> kept;     // rows of positive weight, when weights are given
+    std::size_t size = 0;
+};
+
+template <class Count>
+struct Worker {
+    std::vector<KeyedRow> keys, spare;
+    std::vector<std::uint64_t> distinct;
+    OrderedTable<Count> raw;
+    std::vector<Count> held;
+    std::vector<std::uint32_t> touched;
+
+    Worker(std::size_t classes, const LogFactorials& logs) : raw(classes, logs), held(classes) {}
+
+    // Sorted distinct values of a column, and their class counts.
+    void fill(const double* column, std::int64_t stride, const Rows& rows) {
+        keys.resize(rows.size);
+        for (std::size_t i = 0; i < rows.size; ++i) {
+            const std::size_t row = rows.weights == nullptr ? i : rows.kept[i];
+            const double value = column[static_cast<std::int64_t>(row) * stride];
+            // Without weights the class is all that is needed of a row.
+            keys[i] = {bayesieve::key_of(value),
+                       rows.weights == nullptr ? static_cast<std::uint32_t>(rows.codes[row])
+                                               : static_cast<std::uint32_t>(row)};
+        }
+        bayesieve::sort_by_key(keys, spare);
+        raw.clear();
+        distinct.clear();
+        for (std::size_t i = 0; i < keys.size();) {
+            const std::uint64_t key = keys[i].key;
+            for (; i < keys.size() && keys[i].key == key; ++i) {
+                const std::uint32_t row = keys[i].row;
+                const std::uint32_t c =
+                    rows.weights == nullptr ? row : static_cast<std::uint32_t>(rows.codes[row]);
+                if (held[c] == Count(0)) touched.push_back(c);
+                held[c] += rows.weights == nullptr ? Count(1)
+                                                   : static_cast<Count>(rows.weights[row]);
+            }
+            for (const std::uint32_t c : touched) {
+                raw.add(c, held[c]);
+                held[c] = Count(0);
+            }
+            touched.clear();
+            raw.close_row();
+            distinct.push_back(key);
+        }
+        raw.index();
+    }
+};
+
+template <class Count>
+void run_columns(const Columns& X, const Rows& rows, const IntervalCriterion& shared,
+                 const CostParts& null_cost, double budget, std::vector<ColumnResult>& results) {
+    const std::size_t p = X.shape(1);
+    std::vector<Worker<Count>> workers;
+    const std::size_t how_many = bayesieve::worker_count(p, 1);
+    for (std::size_t w = 0; w < how_many; ++w) workers.emplace_back(shared.classes, *shared.logs);
+    bayesieve::for_each_block_by_worker(
+        p, 1, [&](std::size_t w, std::size_t column, std::size_t, std::size_t) {
+            Worker<Count>& own = workers[w];
+            own.fill(X.data() + static_cast<std::int64_t>(column) * X.stride(1), X.stride(0),
+                     rows);
+            const Discretization found =
+                bayesieve::discretize_rows(shared, own.raw, null_cost, budget);
+            ColumnResult& result = results[column];
+            result.granularity = found.granularity;
+            result.cost = found.cost;
+            result.exact = found.exact;
+            class_counts(own.raw, found.ends, result.counts);
+            for (std::size_t i = 0; i + 1 < found.ends.size(); ++i)
+                result.bounds.push_back(bayesieve::bound_between(
+                    own.distinct[found.ends[i] - 1], own.distinct[found.ends[i]]));
+        });
+}
+
+bool whole_numbers(const double* values, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i)
+        if (values[i] != std::floor(values[i])) return false;
+    return true;
+}
+
+constexpr double kLargestWhole = 2.0e9;
+
+using ColumnsAnswer = std::tuple<Array<std::int64_t, 1>, Array<double, 1>, Array<double, 2>,
+                                 Array<std::int64_t, 1>, Array<double, 2>, Array<double, 1>,
+                                 Array<std::int64_t, 1>>;
+
+ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size_t classes,
+                                 const std::optional<Weights>& weights, double attribute_cost,
+                                 bool classical, double budget) {
+    const std::size_t n = X.shape(0), p = X.shape(1);
+    if (codes.shape(0) != n) throw std::invalid_argument("codes must have one value for each row");
+    if (weights && weights->shape(0) != n)
+        throw std::invalid_argument("weights must have one value for each row");
+    if (classes == 0) throw std::invalid_argument("there must be at least one class");
+    std::vector<ColumnResult> results(p);
+    CostParts null_cost;
+    {
+        nb::gil_scoped_release release;
+        Rows rows{codes.data(), weights ? weights->data() : nullptr, {}, n};
+        std::vector<double> class_total(classes, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int32_t c = rows.codes[i];
+            if (c < 0 || static_cast<std::size_t>(c) >= classes)
+                throw std::invalid_argument("codes must lie in 0..n_classes-1");
+            const double w = rows.weights == nullptr ? 1.0 : rows.weights[i];
+            if (!(w >= 0.0)) throw std::invalid_argument("weights must not be negative");
+            class_total[static_cast<std::size_t>(c)] += w;
+            if (rows.weights != nullptr && w > 0.0)
+                rows.kept.push_back(static_cast<std::uint32_t>(i));
+        }
+        if (rows.weights != nullptr) rows.size = rows.kept.size();
+        double total = 0.0;
+        for (const double t : class_total) total += t;
+        const LogFactorials logs(total + static_cast<double>(classes));
+        const IntervalCriterion shared(total, classes, attribute_cost, classical, logs);
+        null_cost = null_cost_of(shared, class_total);
+        const bool whole = rows.weights == nullptr || whole_numbers(rows.weights, n);
+        if (whole && total + static_cast<double>(classes) < kLargestWhole)
+            run_columns<std::int32_t>(X, rows, shared, null_cost, budget, results);
+        else
+            run_columns<double>(X, rows, shared, null_cost, budget, results);
+    }
+    std::vector<std::int64_t> offsets(1, 0), granularity, exact;
+    std::vector<double> bounds, counts, costs;
+    for (const ColumnResult& result : results) {
+        offsets.push_back(offsets.back() + static_cast<std::int64_t>(result.bounds.size()) + 1);
+        bounds.insert(bounds.end(), result.bounds.begin(), result.bounds.end());
+        counts.insert(counts.end(), result.counts.begin(), result.counts.end());
+        granularity.push_back(result.granularity);
+        exact.push_back(result.exact ? 1 : 0);
+        for (const double part :
+             {result.cost.construction, result.cost.preparation, result.cost.data})
+            costs.push_back(part);
+    }
+    return {vector_array(std::move(offsets)),
+            vector_array(std::move(bounds)),
+            matrix_array(std::move(counts), classes),
+            vector_array(std::move(granularity)),
+            matrix_array(std::move(costs), 3),
+            vector_array(std::vector<double>{null_cost.construction, null_cost.preparation,
+                                             null_cost.data}),
+            vector_array(std::move(exact))};
+}
+
+// Rows without any count are left out; `row_of` says where the others were.
+template <class Count>
+Discretization run_table(const Table& cells, const IntervalCriterion& shared,
+                         const CostParts& null_cost, double budget,
+                         std::vector<std::int64_t>& ends, std::vector<double>& counts) {
+    OrderedTable<Count> raw(shared.classes, *shared.logs);
+    std::vector<std::int64_t> row_of;
+    const double* cell = cells.data();
+    for (std::size_t r = 0; r < cells.shape(0); ++r, cell += shared.classes) {
+        bool any = false;
+        for (std::size_t c = 0; c < shared.classes; ++c)
+            if (cell[c] > 0.0) {
+                raw.add(static_cast<std::uint32_t>(c), static_cast<Count>(cell[c]));
+                any = true;
+            }
+        if (!any) continue;
+        raw.close_row();
+        row_of.push_back(static_cast<std::int64_t>(r));
+    }
+    raw.index();
+    Discretization found = bayesieve::discretize_rows(shared, raw, null_cost, budget);
+    class_counts(raw, found.ends, counts);
+    for (const std::uint32_t end : found.ends) ends.push_back(end > 0 ? row_of[end - 1] + 1 : 0);
+    ends.back() = static_cast<std::int64_t>(cells.shape(0));
+    return found;
+}
+
+using TableAnswer = std::tuple<Array<std::int64_t, 1>, Array<double, 2>, int, Array<double, 1>,
+                               Array<double, 1>, bool>;
+
+TableAnswer discretize_table(const Table& table, double attribute_cost, bool classical,
+                             double budget) {
+    const std::size_t classes = table.shape(1);
+    if (classes == 0) throw std::invalid_argument("there must be at least one class");
+    std::vector<std::int64_t> ends;
+    std::vector<double> counts;
+    CostParts null_cost;
+    Discretization found;
+    {
+        nb::gil_scoped_release release;
+        const std::size_t cells = table.shape(0) * classes;
+        std::vector<double> class_total(classes, 0.0);
+        for (std::size_t x = 0; x < cells; ++x) {
+            if (!(table.data()[x] >= 0.0))
+                throw std::invalid_argument("class counts must not be negative");
+            class_total[x % classes] += table.data()[x];
+        }
+        double total = 0.0;
+        for (const double t : class_total) total += t;
+        const LogFactorials logs(total + static_cast<double>(classes));
+        const IntervalCriterion shared(total, classes, attribute_cost, classical, logs);
+        null_cost = null_cost_of(shared, class_total);
+        const bool whole = whole_numbers(table.data(), cells) &&
+                           total + static_cast<double>(classes) < kLargestWhole;
+        found = whole ? run_table<std::int32_t>(table, shared, null_cost, budget, ends, counts)
+                      : run_table<double>(table, shared, null_cost, budget, ends, counts);
+    }
+    auto parts = [](const CostParts& cost) {
+        return vector_array(std::vector<double>{cost.construction, cost.preparation, cost.data});
+    };
+    return {vector_array(std::move(ends)), matrix_array(std::move(counts), classes),
+            found.granularity,             parts(found.cost),
+            parts(null_cost),              found.exact};
+}
+
+}  // namespace
+
+void register_discretization(nb::module_& m) {
+    m.def("discretize_columns", &discretize_columns, "X"_a, "codes"_a, "n_classes"_a,
+          "weights"_a.none(), "attribute_cost"_a, "classical"_a, "budget"_a,
+          "Best intervals of every column. Gives, with I_k intervals in column k: offsets\n"
+          "(sums of I_k), bounds (sum of I_k - 1), counts (sum of I_k, J), granularity, costs\n"
+          "(p, 3: construction, preparation, data), the costs of one interval, and whether\n"
+          "the optimum was proven.");
+    m.def("discretize_table", &discretize_table, "table"_a, "attribute_cost"_a, "classical"_a,
+          "budget"_a,
+          "Best intervals of the rows of a (D, J) table: ends, counts, granularity, costs,\n"
+          "costs of one interval, whether the optimum was proven.");
+}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve import _core
-from bayesieve.partition._partition import PartitionCost
+from bayesieve.partition._partition import PartitionCost, compression_level
 
 __all__ = ["DEFAULT_EXACT_BUDGET", "ValueGrouping", "group_many", "group_values"]
 
@@ -67,9 +67,7 @@ class ValueGrouping:
     @property
     def level(self) -> float:
         """Share of the null cost that the groups save; 0 for a single group."""
-        if self.n_parts < 2:
-            return 0.0
-        return 1.0 - self.cost.total / self.null_cost.total
+        return compression_level(self.cost, self.null_cost)
 
 
 def group_values(
