@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -14,18 +15,34 @@ namespace bayesieve {
 
 using Labels = std::vector<std::int32_t>;
 
-// lf for every count; one table for the process. Totals beyond it cost a ln Gamma.
-inline const LogFactorials& shared_log_factorials() {
-    static const LogFactorials table(65536.0);
-    return table;
-}
+// lf of any count: one table for the process, and beyond it Stirling's series, whose next term
+// is below 1e-20 there and which costs one logarithm.
+class CountLogFactorial {
+  public:
+    CountLogFactorial() : table_(shared()) {}
+    double operator()(double n) const {
+        if (n < kTabled) return table_(n);
+        const double inverse = 1.0 / n;
+        return (n + 0.5) * std::log(n) - n + 0.918938533204672741780329736406 +
+               inverse * (1.0 / 12.0 - inverse * inverse / 360.0);
+    }
+
+  private:
+    static constexpr double kTabled = 65536.0;
+    static const LogFactorials& shared() {
+        static const LogFactorials table(kTabled);
+        return table;
+    }
+    const LogFactorials& table_;
+};
 
 // e = lf(n + J - 1) - lf(J - 1) - sum_j lf(n_j): rows_prep + rows_data of one group.
 class RowCost {
   public:
     explicit RowCost(std::size_t classes)
-        : lf(shared_log_factorials()), classes_(classes),
-          shift_(static_cast<double>(classes) - 1.0), fixed_(lf(shift_)) {}
+        : classes_(classes),
+          shift_(static_cast<double>(std::max<std::size_t>(classes, 1)) - 1.0),
+          fixed_(lf(shift_)) {}
     double operator()(const double* counts, double total) const {
         double sum = lf(total + shift_) - fixed_;
         for (std::size_t j = 0; j < classes_; ++j) sum -= lf(counts[j]);
@@ -42,7 +59,7 @@ class RowCost {
     double parameters(double total) const { return lf(total + shift_) - fixed_ - lf(total); }
     double head(double total) const { return lf(total + shift_); }
 
-    const LogFactorials& lf;
+    const CountLogFactorial lf;
 
   private:
     std::size_t classes_;

@@ -116,21 +116,32 @@ inline std::size_t tie_rare(const Items& items, std::size_t limit, const GroupPr
     const std::size_t n = items.n, J = items.classes;
     const RowCost two_classes(2);
     label.assign(n, 0);
-    std::vector<double> first(n), second(n), a(n), b(n);
+    std::vector<double> first(n), second(n);
+    std::vector<std::size_t> step(n);
+    double share = 0.0;
     for (std::size_t j = 0; j < J; ++j) {
         for (std::size_t i = 0; i < n; ++i) {
             first[i] = items.row(i)[j];
             second[i] = std::max(items.total[i] - first[i], 0.0);
         }
         const auto order = order_by_share(first, second);
+        // Rare values have few different shares: equal ones are one step of the order.
+        std::vector<double> a, b;
         for (std::size_t p = 0; p < n; ++p) {
-            a[p] = first[order[p]];
-            b[p] = second[order[p]];
+            const std::size_t i = order[p];
+            if (p == 0 || first[i] / items.total[i] != share) {
+                a.push_back(0.0);
+                b.push_back(0.0);
+                share = first[i] / items.total[i];
+            }
+            a.back() += first[i];
+            b.back() += second[i];
+            step[i] = a.size() - 1;
         }
         Labels coarse;
         const std::size_t left = coarsen(a, b, kCoarse, two_classes, coarse);
         std::vector<double> x(left, 0.0), y(left, 0.0);
-        for (std::size_t p = 0; p < n; ++p) {
+        for (std::size_t p = 0; p < a.size(); ++p) {
             x[static_cast<std::size_t>(coarse[p])] += a[p];
             y[static_cast<std::size_t>(coarse[p])] += b[p];
         }
@@ -141,10 +152,9 @@ inline std::size_t tie_rare(const Items& items, std::size_t limit, const GroupPr
                 best = k;
         const Labels interval = programme.groups(best);
         std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> joint;
-        for (std::size_t p = 0; p < n; ++p) {
-            const std::size_t i = order[p];
-            const auto key =
-                std::make_pair(label[i], interval[static_cast<std::size_t>(coarse[p])]);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto c = static_cast<std::size_t>(coarse[step[i]]);
+            const auto key = std::make_pair(label[i], interval[c]);
             label[i] = joint.emplace(key, static_cast<std::int32_t>(joint.size())).first->second;
         }
     }

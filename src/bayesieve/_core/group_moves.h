@@ -22,11 +22,8 @@ constexpr double kGain = 1e-9;  // smaller gains are rounding
 class MovableGroups {
   public:
     MovableGroups(const Items& items, Labels label, const GroupPrior& prior, bool garbage)
-        : items_(items), prior_(prior), garbage_(garbage), cost_of_(items.classes),
-          label_(std::move(label)) {
-        const std::size_t I = renumber(label_);
-        groups_ = items.gathered(label_, I);
-        for (std::size_t g = 0; g < I; ++g) e_.push_back(cost_of_(groups_.row(g), groups_.total[g]));
+        : items_(items), prior_(prior), garbage_(garbage), cost_of_(items.classes) {
+        reset(std::move(label));
         for (std::size_t i = 0; i < items.n; ++i) {
             start_.push_back(class_.size());
             for (std::size_t j = 0; j < items.classes; ++j)
@@ -50,6 +47,60 @@ class MovableGroups {
             moved = false;
             for (std::size_t i = 0; i < items_.n; ++i) moved = move_best(i) || moved;
         }
+    }
+
+    // Brings items into `group`, those that lose least first, as far as the cost falls on the
+    // whole: a garbage group pays only once it is large, beyond what single moves can see.
+    void pull(std::size_t group) {
+        std::vector<std::pair<double, std::size_t>> order;
+        for (std::size_t i = 0; i < items_.n; ++i) {
+            const auto from = static_cast<std::size_t>(label_[i]);
+            if (from == group) continue;
+            const bool empties = groups_.size[from] == items_.size[i];
+            const double rows = (empties ? -e_[from] : change(from, i, -1.0)) + change(group, i, 1.0);
+            order.emplace_back(rows / static_cast<double>(items_.size[i]), i);
+        }
+        std::sort(order.begin(), order.end());
+        Labels best = label_;
+        double least = cost();
+        // An item of the group: the number of the group may change.
+        const auto inside = static_cast<std::size_t>(
+            std::find(label_.begin(), label_.end(), static_cast<std::int32_t>(group)) -
+            label_.begin());
+        std::size_t taken = 0, best_taken = 0;
+        for (const auto& next : order) {
+            const std::size_t i = next.second;
+            const auto from = static_cast<std::size_t>(label_[i]);
+            const bool empties = groups_.size[from] == items_.size[i];
+            if (empties && count() <= 3) continue;
+            move(i, from, static_cast<std::size_t>(label_[inside]), empties);
+            ++taken;
+            const double now = cost();
+            if (now < least - kGain) {
+                least = now;
+                best = label_;
+                best_taken = taken;
+            }
+        }
+        if (best_taken < taken) reset(std::move(best));
+    }
+
+    // Gives a group of its own to the item of `group` that leaves it at least cost.
+    bool isolate(std::size_t group) {
+        double least = kNever;
+        std::size_t best = items_.n;
+        for (std::size_t i = 0; i < items_.n; ++i) {
+            if (label_[i] != static_cast<std::int32_t>(group)) continue;
+            if (groups_.size[group] == items_.size[i]) return false;
+            const double rows =
+                change(group, i, -1.0) + cost_of_(items_.row(i), items_.total[i]);
+            if (rows < least) {
+                least = rows;
+                best = i;
+            }
+        }
+        move(best, group, count(), false);
+        return true;
     }
 
     // Merges the two groups whose union costs least, whatever the cost becomes.
@@ -79,6 +130,13 @@ class MovableGroups {
     }
 
   private:
+    void reset(Labels label) {
+        label_ = std::move(label);
+        const std::size_t I = renumber(label_);
+        groups_ = items_.gathered(label_, I);
+        e_.resize(I);
+        for (std::size_t g = 0; g < I; ++g) e_[g] = cost_of_(groups_.row(g), groups_.total[g]);
+    }
     static double finite(double x) { return x == kNever ? 1e300 : x; }
     double prior(std::size_t groups, std::size_t held) const {
         return garbage_ ? prior_.garbage(groups, held) : prior_.plain(groups);
@@ -88,7 +146,7 @@ class MovableGroups {
     }
     // e of group g with item i added (sign 1) or taken away (-1), less e of the group.
     double change(std::size_t g, std::size_t i, double sign) const {
-        const LogFactorials& lf = cost_of_.lf;
+        const CountLogFactorial& lf = cost_of_.lf;
         const double *group = groups_.row(g), *item = items_.row(i);
         double d = cost_of_.head(std::max(groups_.total[g] + sign * items_.total[i], 0.0)) -
                    cost_of_.head(groups_.total[g]);

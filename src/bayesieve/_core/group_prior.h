@@ -48,22 +48,21 @@ class GroupPrior {
     double garbage(std::size_t groups, std::size_t held) const {
         if (!garbage_allowed_ || groups < 3 || held < 1 || held + groups > partiles_ + 1)
             return kNever;
-        double* known = nullptr;
-        if (!garbage_.empty()) {
-            known = &garbage_[groups * (partiles_ + 1) + held];
-            if (!std::isnan(*known)) return *known;
-        }
+        Known& known = garbage_[(groups * 64 + held) % kKnown];
+        if (known.groups == groups && known.held == held) return known.value;
         const std::size_t outside = partiles_ - held, others = groups - 1;
         const double rest = static_cast<double>(outside);
         const double value = head_ + code(outside - 1, partiles_ - 2) +
                              rest * std::log(static_cast<double>(partiles_)) -
                              log_gamma(rest + 1.0) + code(others - 1, outside - 1) +
                              log_partition_count(outside, others);
-        if (known != nullptr) *known = value;
+        known = {groups, held, value};
         return value;
     }
-    // The cheapest partition with a garbage group: every other group is one value.
+    // The cheapest partition into at least so many groups, one of them garbage: every other
+    // group is one value.
     double least_garbage(std::size_t groups) const {
+        groups = std::max<std::size_t>(groups, 3);
         return groups > partiles_ ? kNever : garbage(groups, partiles_ - groups + 1);
     }
 
@@ -73,10 +72,14 @@ class GroupPrior {
         : partiles_(partiles), head_(head), null_head_(null_head),
           garbage_allowed_(garbage_allowed), counted_(counted),
           plain_(partiles + 2, std::nan("")) {
-        constexpr std::size_t kTabled = 128;
-        if (garbage_allowed && partiles <= kTabled)
-            garbage_.assign((partiles + 2) * (partiles + 1), std::nan(""));
+        if (garbage_allowed) garbage_.assign(kKnown, Known{0, 0, 0.0});
     }
+    // A search asks for the same few pairs again and again: the last one met in each slot.
+    struct Known {
+        std::size_t groups, held;
+        double value;
+    };
+    static constexpr std::size_t kKnown = 2048;
     static double code(std::size_t n, std::size_t largest) {
         return integer_code(static_cast<double>(n), static_cast<double>(largest));
     }
@@ -84,7 +87,8 @@ class GroupPrior {
     std::size_t partiles_;
     double head_, null_head_;
     bool garbage_allowed_, counted_;
-    mutable std::vector<double> plain_, garbage_;
+    mutable std::vector<double> plain_;
+    mutable std::vector<Known> garbage_;
 };
 
 }  // namespace bayesieve

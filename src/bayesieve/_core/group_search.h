@@ -26,16 +26,16 @@ struct Grouped {
 class GroupSearch {
   public:
     GroupSearch(const Items& partiles, const GroupPrior& prior, double rows_in_all, double budget)
-        : partiles_(partiles), prior_(prior), rows_(rows_in_all), budget_(budget) {}
+        : partiles_(partiles), prior_(prior), rows_(rows_in_all), budget_(budget), each_(partiles.n) {
+        for (std::size_t i = 0; i < each_.size(); ++i) each_[i] = static_cast<std::int32_t>(i);
+    }
 
     Grouped best() {
         Labels tied;
         const std::size_t distinct = tie_proportional(partiles_, tied);
         const bool garbage = prior_.garbage_allowed();
         if (garbage && SubsetProgramme::affordable(partiles_.n, budget_)) {
-            Labels each(partiles_.n);
-            for (std::size_t i = 0; i < each.size(); ++i) each[i] = static_cast<std::int32_t>(i);
-            by_subsets(partiles_, each);
+            by_subsets(partiles_, each_);
             found_.exact = true;
             return std::move(found_);
         }
@@ -53,9 +53,12 @@ class GroupSearch {
 
   private:
     static constexpr std::size_t kCoarse = 256;   // intervals left to a programme that is not exact
+    static constexpr std::size_t kMatrix = 4096;  // most intervals of any programme: 67 MB
     static constexpr std::size_t kLayers = 10;    // most groups sought for the sake of garbage
     static constexpr std::size_t kPairs = 1024;   // most groups whose pairs are all compared
-    static constexpr std::size_t kLarge = 2000;   // partiles beyond which starts are few
+    static constexpr double kFew = 100.0;         // groups so few that comparing them is cheap
+    static constexpr std::size_t kMany = 100;     // partiles beyond which starts are few
+    static constexpr std::size_t kLarge = 2000;   // partiles beyond which there is one
     static constexpr std::size_t kForcible = 64;  // most groups of which two are merged by force
 
     void keep(double cost, bool garbage, Labels label) {
@@ -95,15 +98,26 @@ class GroupSearch {
             return;
         }
         proven_ = true;
-        garbage_bound_ = kNever;
-        for (std::size_t k = 3; k <= items.n; ++k)
-            garbage_bound_ =
-                std::min(garbage_bound_, programme.rows(k) + prior_.least_garbage(k));
-        // A garbage group may separate proportional values: more groups than items.
-        garbage_bound_ = std::min(garbage_bound_, programme.rows(items.n) +
-                                                      prior_.least_garbage(items.n + 1));
+        bound_garbage(programme, items.n, kNever);
+        if (garbage_bound_ >= found_.cost) return;
         for (std::size_t k = 3; k <= std::min(items.n, kLayers); ++k)
             improve(items, item, programme.groups(k), true);
+        improve_split(items, item, programme.groups(best));
+    }
+
+    // No partition with a garbage group costs less. Its k groups may separate what is tied or
+    // not be contiguous, but their rows cost at least as much as those of the best partition
+    // into at most k groups; `bound` holds for any number of groups.
+    template <class Programme>
+    void bound_garbage(const Programme& programme, std::size_t layers, double bound) {
+        garbage_bound_ = kNever;
+        double rows = kNever;
+        for (std::size_t k = 1; k <= layers; ++k) {
+            rows = std::min(rows, programme.rows(k));
+            garbage_bound_ = std::min(garbage_bound_, rows + prior_.least_garbage(k));
+        }
+        garbage_bound_ = std::min(garbage_bound_,
+                                  std::min(rows, bound) + prior_.least_garbage(layers + 1));
     }
 
     void by_intervals(const Items& items, const Labels& item) {
@@ -114,7 +128,7 @@ class GroupSearch {
             second[i] = items.row(i)[1];
         }
         const double n = static_cast<double>(items.n);
-        const bool whole = items.n <= kCoarse || n * n <= budget_;
+        const bool whole = items.n <= kCoarse || (items.n <= kMatrix && n * n <= budget_);
         Labels coarse;
         const std::size_t left =
             coarsen(first, second, whole ? items.n : kCoarse, RowCost(2), coarse);
@@ -139,10 +153,7 @@ class GroupSearch {
         if (!whole) improve(items, item, groups(best), false);
         proven_ = whole;
         if (!garbage) return;
-        garbage_bound_ = programme.bound() + prior_.least_garbage(programme.layers() + 1);
-        for (std::size_t k = 3; k <= programme.layers(); ++k)
-            garbage_bound_ =
-                std::min(garbage_bound_, programme.rows(k) + prior_.least_garbage(k));
+        bound_garbage(programme, programme.layers(), programme.bound());
         if (whole && garbage_bound_ >= found_.cost) return;
         std::vector<std::pair<double, std::size_t>> starts;
         for (std::size_t k = 3; k <= std::min(programme.layers(), kLayers); ++k) {
@@ -154,13 +165,19 @@ class GroupSearch {
             starts.emplace_back(programme.rows(k) + prior_.garbage(k, held), k);
         }
         std::sort(starts.begin(), starts.end());
-        if (partiles_.n > kLarge && starts.size() > 2) starts.resize(2);
-        for (const auto& start : starts) improve(items, item, groups(start.second), true);
+        const std::size_t most = partiles_.n > kLarge ? 1 : partiles_.n > kMany ? 3 : starts.size();
+        if (starts.size() > most) starts.resize(most);
+        for (const auto& start : starts) {
+            const std::size_t k = start.second;
+            if (whole && programme.bound() + prior_.least_garbage(k) >= found_.cost) continue;
+            improve(items, item, groups(k), true);
+        }
+        improve_split(items, item, groups(best));
     }
 
     void by_merges(const Items& items, const Labels& item) {
         const auto limit = static_cast<std::size_t>(
-            std::min(static_cast<double>(kPairs), std::max(std::sqrt(rows_), 2.0)));
+            std::min(static_cast<double>(kPairs), std::max(std::sqrt(rows_), kFew)));
         Labels tied(items.n);
         for (std::size_t i = 0; i < items.n; ++i) tied[i] = static_cast<std::int32_t>(i);
         std::size_t left = items.n;
@@ -181,48 +198,88 @@ class GroupSearch {
             }
         std::sort(plain.begin(), plain.end());
         std::sort(garbage.begin(), garbage.end());
-        const std::size_t starts = partiles_.n > kLarge ? 1 : 3;
+        const std::size_t starts = partiles_.n > kMany ? 1 : 8;
         keep(plain[0].first, false, expand(expand(descent.groups(plain[0].second), tied), item));
         for (std::size_t s = 0; s < std::min(starts, plain.size()); ++s)
             improve(items, item, expand(descent.groups(plain[s].second), tied), false);
+        // Many rare values merge badly, and the descent then ends with too few groups; a few
+        // rounds of moves show how many there should be.
+        if (partiles_.n > kMany) {
+            Labels promising;
+            double promised = found_.cost;
+            for (std::size_t k = 2; k <= std::min<std::size_t>(left, 6); ++k) {
+                MovableGroups tried(items, expand(descent.groups(k), tied), prior_, false);
+                tried.move_items(3);
+                if (tried.cost() < promised - kGain) {
+                    promised = tried.cost();
+                    promising = tried.labels();
+                }
+            }
+            if (!promising.empty()) improve(items, item, promising, false);
+        }
         for (std::size_t s = 0; s < std::min(starts, garbage.size()); ++s)
             improve(items, item, expand(descent.groups(garbage[s].second), tied), true);
+        if (prior_.garbage_allowed())
+            improve_split(items, item, expand(descent.groups(plain[0].second), tied));
     }
 
     // Moves whole ties, then single partiles; then merges by force, up to three times in vain.
     void improve(const Items& items, const Labels& item, const Labels& start, bool garbage) {
-        const std::size_t passes = partiles_.n > kLarge ? 6 : 100;
-        const bool tied = items.n < partiles_.n;
         MovableGroups groups(items, start, prior_, garbage);
         if (groups.cost() == kNever) return;
-        groups.move_items(passes);
-        if (!tied) return polish(groups, garbage, passes);
+        finish(groups, items, item, garbage);
+        if (!garbage || partiles_.n > kLarge) return;
+        for (std::size_t g = 0, I = groups_in(start); g < I; ++g) {
+            MovableGroups pulled(items, start, prior_, true);
+            pulled.pull(g);
+            finish(pulled, items, item, true);
+        }
+    }
+    // A garbage group needs two others. Where two groups are best without one, the smaller of
+    // them in two parts beside the larger may be cheaper still; where one group is best, two
+    // values of it may be worth telling from the rest.
+    void improve_split(const Items& items, const Labels& item, const Labels& start) {
+        const std::size_t I = groups_in(start);
+        if (partiles_.n > kLarge && I > 2) return;
+        for (std::size_t g = 0; g < I; ++g) {
+            MovableGroups groups(items, start, prior_, true);
+            if (!groups.isolate(g)) continue;
+            if (I == 1 && !groups.isolate(0)) continue;
+            if (groups.count() > 2) finish(groups, items, item, true);
+        }
+    }
+    static std::size_t groups_in(Labels label) { return renumber(label); }
+    void finish(MovableGroups& groups, const Items& items, const Labels& item, bool garbage) {
+        groups.move_items(passes());
+        // Without garbage ties stay together in the best solution: single moves add nothing.
+        if (!garbage || items.n == partiles_.n) return polish(groups, item, garbage);
         keep(groups.cost(), garbage, expand(groups.labels(), item));
         MovableGroups single(partiles_, expand(groups.labels(), item), prior_, garbage);
-        // Without garbage ties stay together in the best solution: single moves add nothing.
-        if (garbage) single.move_items(passes);
-        polish(single, garbage, passes);
+        single.move_items(passes());
+        polish(single, each_, garbage);
     }
-    void polish(MovableGroups& groups, bool garbage, std::size_t passes) {
+    void polish(MovableGroups& groups, const Labels& item, bool garbage) {
         double best = groups.cost();
-        keep(best, garbage, groups.labels());
+        keep(best, garbage, expand(groups.labels(), item));
         const std::size_t fewest = garbage ? 4 : 3;
         for (int vain = 0; vain < 3 && groups.count() >= fewest && groups.count() <= kForcible;
              ++vain) {
             groups.force_merge();
-            groups.move_items(passes);
+            groups.move_items(passes());
             const double cost = groups.cost();
             if (cost < best - kGain) {
                 best = cost;
-                keep(best, garbage, groups.labels());
+                keep(best, garbage, expand(groups.labels(), item));
                 vain = -1;
             }
         }
     }
+    std::size_t passes() const { return partiles_.n > kLarge ? 10 : 100; }
 
     const Items& partiles_;
     const GroupPrior& prior_;
     double rows_, budget_;
+    Labels each_;  // every partile its own item
     Grouped found_;
     bool proven_ = false;           // the optimum without garbage is known
     double garbage_bound_ = kNever;  // no partition with garbage costs less

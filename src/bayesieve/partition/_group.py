@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve import _core
-from bayesieve.partition._partition import PartitionCost
+from bayesieve.partition._partition import PartitionCost, compression_level
 
 __all__ = ["DEFAULT_EXACT_BUDGET", "ValueGrouping", "group_many", "group_values"]
 
-# 3^12 steps over the subsets of 12 values, or 1000 values of two classes in order: a few
+# 3^12 steps over the subsets of 12 values, or 1000 values of two classes in order:
 # milliseconds a column.
 DEFAULT_EXACT_BUDGET = 1_000_000
 
@@ -67,9 +67,7 @@ class ValueGrouping:
     @property
     def level(self) -> float:
         """Share of the null cost that the groups save; 0 for a single group."""
-        if self.n_parts < 2:
-            return 0.0
-        return 1.0 - self.cost.total / self.null_cost.total
+        return compression_level(self.cost, self.null_cost)
 
 
 def group_values(
@@ -91,12 +89,13 @@ def group_values(
         Code length of the choice of this variable, ln K among K candidates. Not part of
         the classical criterion.
     criterion : {'khiops', 'classical'}, default='khiops'
-        ``'khiops'`` codes the granularity and allows a garbage group; ``'classical'`` is
-        ln V + ln B(V, I) plus the rows.
+        ``'khiops'`` codes the granularity and allows a garbage group;
+        ``'classical'`` is ln V + ln B(V, I) plus the rows.
     exact_budget : int, default=1_000_000
         Steps allowed to the exact searches: 3**V for V values, V**2 for two classes.
         With 0 only tables of up to 3 values are enumerated; two classes stay exact
-        without a garbage group up to 256 values.
+        without a garbage group up to 256 values. No budget goes beyond 16 values, or
+        4096 of two classes.
 
     Returns
     -------
@@ -107,9 +106,10 @@ def group_values(
     -----
     Up to 12 values are solved by a dynamic programme over their subsets. More values of
     two classes: the optimum without a garbage group is contiguous in the order of the
-    share of a class, O(V**2) for each number of groups. More classes: pairs of groups are
-    merged from at most ``min(sqrt(N), 1024)`` groups down to one. Single values are then
-    moved until no move gains. A grouping must beat one group by 1e-6 nats.
+    share of a class, O(V**2) for each number of groups. More classes: pairs of groups
+    are merged, from at most ``sqrt(N)`` groups (not below 100, not above 1024) down to
+    one. Single values are then moved until no move gains. A grouping must beat one
+    group by 1e-6 nats.
 
     Examples
     --------
@@ -181,6 +181,10 @@ def _checked(table: Any) -> NDArray[np.float64]:
             "A table of values must have two dimensions, (n_values, n_classes)."
             f" Got shape {array.shape}."
         )
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if np.isinf(total) and np.isfinite(array).all():
+        raise ValueError("The sum of all counts must be finite. Got inf.")
     bad = ~(np.isfinite(array) & (array >= 0.0))
     if bad.any():
         row, column = np.argwhere(bad)[0]

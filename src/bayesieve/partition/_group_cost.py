@@ -1,7 +1,7 @@
 """The criterion of a grouping of values, for given groups: plain and slow.
 
-The compiled search uses the same formulas; these are for groups that come from elsewhere
-and for tests.
+The compiled search uses the same formulas; these are for groups that come from
+elsewhere and for tests.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def rows_cost(counts: NDArray[np.float64]) -> tuple[float, float]:
 def partiles(frequency: NDArray[np.float64], granularity: int) -> NDArray[np.int64]:
     """Partile of each value at a granularity: its rank, or the rank after the last one.
 
-    ``frequency`` holds positive frequencies in decreasing order; the last partile is the
-    catch-all if some value is rarer than ``ceil(N / 2**granularity)``.
+    ``frequency`` holds positive frequencies in decreasing order; the last partile is
+    the catch-all if some value is rarer than ``ceil(N / 2**granularity)``.
     """
     N = _settled(float(frequency.sum()))
     least = math.ceil(N / 2**granularity - 1e-9) - 1e-9
@@ -127,7 +127,8 @@ def grouping_cost(
         Granularity that is coded. Partiles are those of the first explored granularity
         from there on: lowering a granularity changes its code only.
     garbage : bool or None, default=None
-        Whether the group with most partiles is coded as garbage; None takes the cheaper.
+        Whether the group with most partiles is coded as garbage; None takes the cheaper
+        code.
     attribute_cost, criterion
         As for ``group_values``.
 
