@@ -15,34 +15,45 @@ namespace bayesieve {
 
 constexpr std::size_t kCurvatureSlots = 8;  // sums combined in order, whatever the threads
 
-// H += Z'Z for the lower triangle; z is (size, length), length even.
-inline void add_products(const double* z, std::size_t size, std::size_t length, double* H) {
+constexpr std::size_t kLanes = 4;  // independent sums: the same on every kind of register
+
+// H += Z'Z for the lower triangle; z is (size, length), length a multiple of kLanes.
+BAYESIEVE_WIDE static void add_products(const double* z, std::size_t size, std::size_t length,
+                                        double* H) {
     std::size_t i = 0;
     for (; i + 4 <= size; i += 4) {
+        const double* a = z + i * length;
         for (std::size_t j = 0; j < i + 4; j += 2) {
-            double sum[4][2][2] = {};
-            const double* b0 = z + j * length;
-            const double* b1 = z + (j + 1) * length;
-            for (std::size_t m = 0; m < length; m += 2)
-                for (int a = 0; a < 4; ++a)
-                    for (int u = 0; u < 2; ++u) {
-                        const double x = z[(i + a) * length + m + u];
-                        sum[a][0][u] += x * b0[m + u];
-                        sum[a][1][u] += x * b1[m + u];
-                    }
-            for (int a = 0; a < 4; ++a)
-                for (int b = 0; b < 2; ++b)
-                    H[(i + a) * size + j + b] += sum[a][b][0] + sum[a][b][1];
+            double sum[4][2][kLanes] = {};
+            const double* b = z + j * length;
+            for (std::size_t m = 0; m < length; m += kLanes)
+                for (std::size_t r = 0; r < 4; ++r)
+                    for (std::size_t s = 0; s < 2; ++s)
+                        for (std::size_t u = 0; u < kLanes; ++u)
+                            sum[r][s][u] += a[r * length + m + u] * b[s * length + m + u];
+            for (std::size_t r = 0; r < 4; ++r)
+                for (std::size_t s = 0; s < 2; ++s)
+                    H[(i + r) * size + j + s] += (sum[r][s][0] + sum[r][s][1]) +
+                                                 (sum[r][s][2] + sum[r][s][3]);
         }
     }
     for (; i < size; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
-            double sum[2] = {};
-            for (std::size_t m = 0; m < length; m += 2)
-                for (int u = 0; u < 2; ++u)
+            double sum[kLanes] = {};
+            for (std::size_t m = 0; m < length; m += kLanes)
+                for (std::size_t u = 0; u < kLanes; ++u)
                     sum[u] += z[i * length + m + u] * z[j * length + m + u];
-            H[i * size + j] += sum[0] + sum[1];
+            H[i * size + j] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
         }
+}
+
+inline double short_dot(const double* a, const double* b, std::size_t length) {
+    double sum[kLanes] = {};
+    std::size_t c = 0;
+    for (; c + kLanes <= length; c += kLanes)
+        for (std::size_t u = 0; u < kLanes; ++u) sum[u] += a[c + u] * b[c + u];
+    for (; c < length; ++c) sum[0] += a[c] * b[c];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // Fills H (size, size) for the listed variables, at the weights of `model`.
@@ -52,7 +63,10 @@ void curvature(const Weighted<Part>& model, std::size_t rows, const double* row_
     const Terms<Part>& terms = model.terms;
     const std::size_t width = terms.width;
     const std::size_t classes = width == 1 ? 1 : width + 1;
-    const std::size_t panel = std::max<std::size_t>(2, 512 / classes);
+    // A panel of Z stays in the nearest cache.
+    const std::size_t lines =
+        std::min<std::size_t>(512, std::max<std::size_t>(128, 4096 / std::max<std::size_t>(1, size)));
+    const std::size_t panel = std::max<std::size_t>(2, lines / classes);
     const std::size_t slot_rows = std::max<std::size_t>(
         1, (rows + kCurvatureSlots - 1) / kCurvatureSlots);
     const std::size_t slots = block_count(rows, slot_rows);
@@ -61,11 +75,12 @@ void curvature(const Weighted<Part>& model, std::size_t rows, const double* row_
     auto body = [&](std::size_t slot, std::size_t first, std::size_t last) {
         std::vector<double>& mine = sums[slot];
         mine.assign(size * size, 0.0);
-        const std::size_t longest = panel * classes + panel * classes % 2;
+        const std::size_t longest = block_count(panel * classes, kLanes) * kLanes;
         std::vector<double> p(panel * width), root(longest), z(size * longest), scratch;
         for (std::size_t from = first; from < last; from += panel) {
             const std::size_t to = std::min(last, from + panel), n_rows = to - from;
-            const std::size_t used = n_rows * classes, length = used + used % 2;
+            const std::size_t used = n_rows * classes;
+            const std::size_t length = block_count(used, kLanes) * kLanes;
             model.scores(from, to, p.data());
             block_nll(p.data(), n_rows, width, no_codes.data(), nullptr, true,
                       scratch);  // all of class 0: the posteriors
@@ -87,15 +102,14 @@ void curvature(const Weighted<Part>& model, std::size_t rows, const double* row_
                 const Part* part = terms.column(k) + from;
                 const double* table = terms.table_of(k);
                 double* out = z.data() + f * length;
-                if (length > used) out[used] = 0.0;
+                std::fill(out + used, out + length, 0.0);
                 if (width == 1) {
                     for (std::size_t n = 0; n < n_rows; ++n) out[n] = root[n] * table[part[n]];
                     continue;
                 }
                 for (std::size_t n = 0; n < n_rows; ++n) {
                     const double* d = table + part[n] * width;
-                    double mean = 0.0;
-                    for (std::size_t c = 0; c < width; ++c) mean += p[n * width + c] * d[c];
+                    const double mean = short_dot(p.data() + n * width, d, width);
                     double* o = out + n * classes;
                     const double* s = root.data() + n * classes;
                     for (std::size_t c = 0; c < width; ++c) o[c] = s[c] * (d[c] - mean);

@@ -51,7 +51,7 @@ inline double exp_nonpositive(double x) {
 // Where the loader can choose at run time, the loop is also compiled for wider registers. Each
 // element goes through the same operations, none of them fused, so the results are the same.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define BAYESIEVE_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#define BAYESIEVE_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define BAYESIEVE_WIDE
 #endif

@@ -1,0 +1,229 @@
+"""Minimise the criterion to high accuracy.
+
+For p >= 1 the criterion is convex and the answer is its minimum. For p < 1 the answer
+is a local minimum that no change of a single variable improves: heuristic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._newton import newton
+from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._terms import Array
+
+__all__ = ["convex"]
+
+_MAX_ROUNDS = 50  # of majorise-minimise, and of moves
+_GRID = np.array([0.0625, 0.125, 0.25, 0.5, 1.0])  # tried for a weight that is zero
+
+
+def convex(
+    problem: WeightProblem,
+    w0: Array | None = None,
+    *,
+    gtol: float = 1e-9,
+    max_seconds: float | None = None,
+    callback: Callback | None = None,
+    random_state: np.random.Generator | None = None,
+) -> WeightResult:
+    """Minimise CR(w) over [0, 1]^K.
+
+    Parameters
+    ----------
+    problem : WeightProblem
+    w0 : ndarray of shape (n_terms,), optional
+        Where to begin; zero unless given.
+    gtol : float
+        Largest projected derivative per row at the end.
+    max_seconds, callback
+        Stop early, see `WeightResult`.
+    random_state : Generator, optional
+        Not used: nothing is random here.
+
+    Returns
+    -------
+    WeightResult
+        For p >= 1 the minimum, by a projected Newton method. For p < 1 first that of
+        p = 1, then repeated minimisation of the tangent penalty (slopes
+        ``lambda c_k p w_k^(p-1)``, convex, never worse; zeros stay), then moves of
+        single weights to zero, the others following, and from zero, until none helps.
+    """
+    progress = Progress(max_seconds, callback)
+    n_terms = problem.n_terms
+    w = np.zeros(n_terms) if w0 is None else np.clip(w0, 0.0, 1.0).astype(np.float64)
+    high = np.ones(n_terms)
+    if problem.is_convex:
+        exponent = max(problem.exponent, 1.0)
+        with progress:
+            newton(
+                problem,
+                w,
+                problem.slope,
+                exponent,
+                high=high,
+                gtol=gtol,
+                progress=progress,
+            )
+        # The last iterate may lie above an earlier one by rounding alone.
+        return progress.best()
+    search = _LocalSearch(problem, gtol, progress)
+    with progress:
+        search.run(w)
+    return progress.best()
+
+
+class _LocalSearch:
+    """Search for p < 1; every point it records is judged by the true criterion."""
+
+    def __init__(
+        self, problem: WeightProblem, gtol: float, progress: Progress
+    ) -> None:
+        self.problem, self.gtol, self.progress = problem, gtol, progress
+        # Gains below this are not worth a pass, and keep rounding from cycling.
+        self.least_gain = 1e-7 * problem.reference_rows
+
+    def run(self, w: Array) -> None:
+        """Convex start, then descents and moves until nothing helps."""
+        problem = self.problem
+        self.progress.record(w, self.value(w))
+        # Without a shortcut for weights already given: they are a start like another.
+        if not w.any():
+            w, _ = newton(
+                problem,
+                w,
+                problem.slope,
+                1.0,
+                high=np.ones(w.size),
+                gtol=max(self.gtol, 1e-6),
+                progress=self.progress,
+                record=False,
+            )
+        w, value = self.descend(w)
+        for _ in range(_MAX_ROUNDS):
+            moved = self.drop(w, value)
+            if moved is None:
+                moved = self.add(w, value)
+            if moved is None:
+                break
+            w, value = moved
+        self.descend(w, gtol=self.gtol)
+
+    def value(self, w: Array) -> float:
+        """CR(w)."""
+        self.progress.evaluations += 1
+        return self.problem.value(w)
+
+    def descend(
+        self, w: Array, record: bool = True, gtol: float = 1e-6
+    ) -> tuple[Array, float]:
+        """Majorise the concave penalty by its tangent and minimise, repeatedly."""
+        problem = self.problem
+        p = problem.exponent
+        value = self.value(w)
+        for _ in range(_MAX_ROUNDS):
+            used = w > 0.0
+            slope = np.zeros_like(w)
+            slope[used] = problem.slope[used] * p * w[used] ** (p - 1.0)
+            new, _ = newton(
+                problem,
+                w,
+                slope,
+                1.0,
+                high=used.astype(np.float64),
+                gtol=max(gtol, self.gtol),
+                progress=self.progress,
+                record=False,
+            )
+            new_value = self.value(new)
+            if not new_value < value:
+                break
+            gain, w, value = value - new_value, new, new_value
+            if record:
+                self.progress.record(w, value)
+            if gain < self.least_gain:
+                break
+        return w, value
+
+    def drop(self, w: Array, value: float) -> tuple[Array, float] | None:
+        """Set one weight to zero and let the others follow, if that is better.
+
+        Which one: by the second-order loss w_k^2 / (2 (H^-1)_kk) of removing it when
+        the others adapt, less the penalty saved.
+        """
+        problem = self.problem
+        used = np.flatnonzero(w > 0.0)
+        if not used.size:
+            return None
+        free = used[w[used] < 1.0]
+        loss = np.full(w.size, np.inf)
+        if free.size:
+            self.progress.evaluations += 1
+            H = problem.terms.curvature(
+                w, problem.log_prior, free, problem.row_weight
+            )
+            H[np.diag_indices_from(H)] += 1e-9 * (1.0 + H.trace() / free.size)
+            inverse = np.linalg.inv(H)
+            loss[free] = 0.5 * w[free] ** 2 / np.maximum(np.diag(inverse), 1e-300)
+        alone = self.trials(w, [(k, -w[k]) for k in used])
+        nll = problem.nll(w)
+        loss[used] = np.minimum(loss[used], alone - nll)
+        gain = problem.slope * w**problem.exponent - loss
+        # The model of second order is rough: also try losses a little above the saving.
+        candidates = [
+            k for k in used[np.argsort(-gain[used], kind="stable")] if gain[k] > -1.0
+        ]
+        for k in candidates[:10]:
+            trial = w.copy()
+            trial[k] = 0.0
+            new, new_value = self.descend(trial, record=False)
+            if new_value < value - self.least_gain:
+                self.progress.record(new, new_value)
+                return new, new_value
+        return None
+
+    def add(self, w: Array, value: float) -> tuple[Array, float] | None:
+        """Give a weight that is zero the best value of a grid, if that is better."""
+        problem = self.problem
+        unused = np.flatnonzero(w == 0.0)
+        if not unused.size:
+            return None
+        _, gradient = problem.terms.value_gradient(
+            w, problem.log_prior, problem.codes, problem.row_weight
+        )
+        self.progress.evaluations += 1
+        # The likelihood is convex: w_k = x gains at most -gradient * x, the penalty
+        # costs at least slope * x.
+        unused = unused[gradient[unused] + problem.slope[unused] < 0.0]
+        if not unused.size:
+            return None
+        nll = problem.nll(w)
+        costs = np.empty((unused.size, _GRID.size))
+        for column, x in enumerate(_GRID):
+            costs[:, column] = self.trials(w, [(k, x) for k in unused]) - nll
+            costs[:, column] += problem.slope[unused] * x**problem.exponent
+        best = costs.min(axis=1)
+        for i in np.argsort(best, kind="stable")[:10]:
+            if not best[i] < 1.0:
+                break
+            trial = w.copy()
+            trial[unused[i]] = _GRID[costs[i].argmin()]
+            new, new_value = self.descend(trial, record=False)
+            if new_value < value - self.least_gain:
+                self.progress.record(new, new_value)
+                return new, new_value
+        return None
+
+    def trials(self, w: Array, moves: list[tuple[int, float]]) -> Array:
+        """NLL after each single move."""
+        problem = self.problem
+        scores = problem.terms.relative_scores(w, problem.log_prior)
+        self.progress.evaluations += len(moves)
+        result = np.empty(len(moves))
+        for i, (k, delta) in enumerate(moves):
+            self.progress.check()
+            result[i] = problem.terms.trial(
+                scores, int(k), float(delta), problem.codes, problem.row_weight
+            )
+        return result

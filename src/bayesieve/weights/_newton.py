@@ -1,0 +1,194 @@
+"""Projected Newton method for the criterion with a convex penalty.
+
+Each step minimises the second-order model over the box, for the weights that are not
+held at a bound, then searches along the step. Near the optimum the set of held weights
+is right and convergence is quadratic: five to ten Hessians reach 1e-10.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from bayesieve import _core
+from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._result import Progress
+from bayesieve.weights._terms import Array
+
+__all__ = ["newton", "projected_gradient"]
+
+# A Hessian costs as much as a hundred gradients at a few hundred weights. Above the
+# first width a quasi-Newton method begins, to find which weights stay at a bound; no
+# Hessian is wider than the second.
+WARM_WIDTH = 64
+MAX_WIDTH = 400
+_MAX_STEPS = 200
+_HALVINGS = 40
+
+
+def projected_gradient(w: Array, gradient: Array, high: Array) -> Array:
+    """Gradient without what pushes against a bound: zero at an optimum of the box."""
+    free = np.where(w <= 0.0, np.minimum(gradient, 0.0), gradient)
+    return np.where(w >= high, np.maximum(free, 0.0), free)
+
+
+class _Convex:
+    """NLL + sum_k slope_k w_k^p with p >= 1, and how often it was evaluated."""
+
+    def __init__(
+        self, problem: WeightProblem, slope: Array, exponent: float, progress: Progress
+    ) -> None:
+        self.problem, self.slope, self.exponent = problem, slope, exponent
+        self.progress = progress
+
+    def __call__(self, w: Array) -> tuple[float, Array]:
+        """Value and gradient."""
+        problem, p = self.problem, self.exponent
+        self.progress.evaluations += 1
+        value, gradient = problem.terms.value_gradient(
+            w, problem.log_prior, problem.codes, problem.row_weight
+        )
+        if p == 1.0:
+            return value + float(self.slope @ w), gradient + self.slope
+        power = self.slope * w ** (p - 1.0)
+        return value + float(power @ w), gradient + p * power
+
+    def curvature(self, w: Array, gradient: Array, chosen: Array) -> Array:
+        """Second derivatives, chords for the penalty when 1 < p < 2."""
+        problem, p = self.problem, self.exponent
+        self.progress.evaluations += 1
+        H = problem.terms.curvature(w, problem.log_prior, chosen, problem.row_weight)
+        diagonal = np.diag_indices_from(H)
+        # Redundant variables make H singular: a trace of a ridge picks one solution.
+        H[diagonal] += 1e-12 * (1.0 + H.trace() / chosen.size)
+        slope = self.slope[chosen] * p
+        if p >= 2.0:
+            H[diagonal] += slope * (p - 1.0) * w[chosen] ** (p - 2.0)
+        elif p > 1.0:
+            H[diagonal] += self._chords(w[chosen], gradient[chosen], H[diagonal], slope)
+        return H
+
+    def _chords(self, w: Array, gradient: Array, h: Array, slope: Array) -> Array:
+        """Slope of the derivative of the penalty between w and where w will go.
+
+        The derivative slope w^(p-1) is vertical at 0 for p < 2, where a tangent says
+        nothing. Where each weight would go alone is found by bisection.
+        """
+        q = self.exponent - 1.0
+        here = slope * w**q
+        low, high = np.zeros_like(w), np.ones_like(w)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            up = gradient - here + h * (middle - w) + slope * middle**q > 0.0
+            low, high = np.where(up, low, middle), np.where(up, middle, high)
+        there = np.maximum(0.5 * (low + high), 1e-15)
+        near = np.abs(there - w) <= 1e-6 * there
+        tangent = slope * q * there ** (q - 1.0)
+        run = np.where(near, 1.0, there - w)
+        return np.where(near, tangent, (slope * there**q - here) / run)
+
+
+def newton(
+    problem: WeightProblem,
+    w: Array,
+    slope: Array,
+    exponent: float,
+    *,
+    high: Array,
+    gtol: float,
+    progress: Progress,
+    record: bool = True,
+) -> tuple[Array, float]:
+    """Minimise NLL + sum_k slope_k w_k^exponent over 0 <= w <= high from w.
+
+    Stops when no projected derivative exceeds `gtol` per reference row, or when
+    rounding leaves nothing to gain. Returns the weights and that value.
+    """
+    objective = _Convex(problem, slope, exponent, progress)
+    limit = gtol * problem.reference_rows
+    w = np.clip(w, 0.0, high)
+    value, gradient = objective(w)
+    if record:
+        progress.record(w, value)
+    if np.count_nonzero(projected_gradient(w, gradient, high)) > WARM_WIDTH:
+        w = _quasi_newton(objective, w, high, max(gtol, 1e-5), progress, record)
+        value, gradient = objective(w)
+    for _ in range(_MAX_STEPS):
+        push = projected_gradient(w, gradient, high)
+        worst = np.abs(push).max(initial=0.0)
+        if worst <= limit:
+            break
+        chosen = np.flatnonzero((push != 0.0) | ((w > 0.0) & (w < high)))
+        if chosen.size > MAX_WIDTH:
+            order = np.argsort(-np.abs(push[chosen]), kind="stable")
+            chosen = np.sort(chosen[order[:MAX_WIDTH]])
+        step = np.zeros_like(w)
+        part = np.empty(chosen.size)
+        low_step, high_step = -w[chosen], high[chosen] - w[chosen]
+        H = objective.curvature(w, gradient, chosen)
+        goal = max(1e-3 * min(limit, worst), 1e-13 * worst)
+        _core.box_qp(H, gradient[chosen], low_step, high_step, goal, 50, part)
+        step[chosen] = part
+        at_high = chosen[part >= high_step]
+        fall = float(gradient @ step)
+        if not fall < 0.0:
+            break
+        share = 1.0
+        for _ in range(_HALVINGS):
+            trial = np.clip(w + share * step, 0.0, high)
+            if share == 1.0:
+                trial[at_high] = high[at_high]  # w + (1 - w) may miss 1 by rounding
+            new_value, new_gradient = objective(trial)
+            if new_value <= value + 1e-4 * share * fall:
+                break
+            # Within rounding the value says nothing: the gradient decides.
+            if new_value <= value + 1e-13 * abs(value):
+                new_push = projected_gradient(trial, new_gradient, high)
+                if np.abs(new_push).max() < worst:
+                    break
+            share *= 0.5
+        else:
+            break
+        w, value, gradient = trial, new_value, new_gradient
+        if record:
+            progress.record(w, value)
+        else:
+            progress.check()
+    return w, value
+
+
+def _quasi_newton(
+    objective: _Convex,
+    w: Array,
+    high: Array,
+    gtol: float,
+    progress: Progress,
+    record: bool,
+) -> Array:
+    """Bounded limited-memory BFGS, for too many weights to hold their Hessian."""
+    # Per row: the stopping rules of the routine are made for values of order one.
+    scale = 1.0 / objective.problem.reference_rows
+    last = [w, np.inf]
+
+    def scaled(x: Array) -> tuple[float, Array]:
+        value, gradient = objective(x)
+        if value < last[1]:
+            last[:] = [x.copy(), value]
+        return value * scale, gradient * scale
+
+    def each(_: Array) -> None:
+        if record:
+            progress.record(last[0], last[1])
+        else:
+            progress.check()
+
+    minimize(
+        scaled,
+        w,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=np.column_stack([np.zeros_like(high), high]),
+        callback=each,
+        options={"maxiter": 60, "gtol": gtol, "ftol": 1e-12, "maxcor": 20},
+    )
+    return np.clip(last[0], 0.0, high)
