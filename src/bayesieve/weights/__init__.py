@@ -1,5 +1,41 @@
-"""The weighted naive Bayes classifier: its criterion and its optimisers."""
+"""The weighted naive Bayes classifier: its criterion and its optimisers.
+
+Everything works on arrays. `WeightProblem` is the regularised criterion CR(w), for
+`convex`, `descend`, `multistart` and `vns`; `SubsetProblem` is the criterion F(w) of
+variable selection, for `coordinate` and `averaged`.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from bayesieve.weights._averaged import AveragedResult, averaged
+from bayesieve.weights._convex import convex
+from bayesieve.weights._coordinate import coordinate
+from bayesieve.weights._criterion import (
+    WeightProblem,
+    compression_rate_of,
+    variable_costs,
+)
+from bayesieve.weights._descent import descend
+from bayesieve.weights._restarts import iteration_budget, multistart, vns
+from bayesieve.weights._result import OptimizerState, WeightResult
+from bayesieve.weights._subset_criterion import SubsetProblem
+from bayesieve.weights._terms import DenseTerms, PartTerms
+
+__all__ = [
+    "AveragedResult",
+    "DenseTerms",
+    "OptimizerState",
+    "PartTerms",
+    "SubsetProblem",
+    "WeightProblem",
+    "WeightResult",
+    "averaged",
+    "compression_rate_of",
+    "convex",
+    "coordinate",
+    "descend",
+    "iteration_budget",
+    "multistart",
+    "variable_costs",
+    "vns",
+]

@@ -77,9 +77,7 @@ def convex(
 class _LocalSearch:
     """Search for p < 1; every point it records is judged by the true criterion."""
 
-    def __init__(
-        self, problem: WeightProblem, gtol: float, progress: Progress
-    ) -> None:
+    def __init__(self, problem: WeightProblem, gtol: float, progress: Progress) -> None:
         self.problem, self.gtol, self.progress = problem, gtol, progress
         # Gains below this are not worth a pass, and keep rounding from cycling.
         self.least_gain = 1e-7 * problem.reference_rows
@@ -160,13 +158,11 @@ class _LocalSearch:
         loss = np.full(w.size, np.inf)
         if free.size:
             self.progress.evaluations += 1
-            H = problem.terms.curvature(
-                w, problem.log_prior, free, problem.row_weight
-            )
+            H = problem.terms.curvature(w, problem.log_prior, free, problem.row_weight)
             H[np.diag_indices_from(H)] += 1e-9 * (1.0 + H.trace() / free.size)
             inverse = np.linalg.inv(H)
             loss[free] = 0.5 * w[free] ** 2 / np.maximum(np.diag(inverse), 1e-300)
-        alone = self.trials(w, [(k, -w[k]) for k in used])
+        alone = self.trials(w, used, -w[used])
         nll = problem.nll(w)
         loss[used] = np.minimum(loss[used], alone - nll)
         gain = problem.slope * w**problem.exponent - loss
@@ -201,7 +197,7 @@ class _LocalSearch:
         nll = problem.nll(w)
         costs = np.empty((unused.size, _GRID.size))
         for column, x in enumerate(_GRID):
-            costs[:, column] = self.trials(w, [(k, x) for k in unused]) - nll
+            costs[:, column] = self.trials(w, unused, np.full(unused.size, x)) - nll
             costs[:, column] += problem.slope[unused] * x**problem.exponent
         best = costs.min(axis=1)
         for i in np.argsort(best, kind="stable")[:10]:
@@ -215,13 +211,13 @@ class _LocalSearch:
                 return new, new_value
         return None
 
-    def trials(self, w: Array, moves: list[tuple[int, float]]) -> Array:
+    def trials(self, w: Array, chosen: Array, deltas: Array) -> Array:
         """NLL after each single move."""
         problem = self.problem
         scores = problem.terms.relative_scores(w, problem.log_prior)
-        self.progress.evaluations += len(moves)
-        result = np.empty(len(moves))
-        for i, (k, delta) in enumerate(moves):
+        self.progress.evaluations += chosen.size
+        result = np.empty(chosen.size)
+        for i, (k, delta) in enumerate(zip(chosen, deltas, strict=True)):
             self.progress.check()
             result[i] = problem.terms.trial(
                 scores, int(k), float(delta), problem.codes, problem.row_weight

@@ -7,7 +7,7 @@ sum is convex; the penalty is convex for p >= 1 and concave for p < 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -79,6 +79,8 @@ class WeightProblem:
     exponent: float = 1.0
     row_weight: Array | None = None
     n_reference: float | None = None
+    _slope: Array = field(init=False, repr=False)
+    _total: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -96,9 +98,10 @@ class WeightProblem:
             0 <= self.codes.min() <= self.codes.max() < terms.n_classes
         ):
             raise ValueError(f"Codes must be in 0..{terms.n_classes - 1}.")
-        if self.log_prior.shape != (terms.n_classes,) or not np.isfinite(
-            self.log_prior
-        ).all():
+        if (
+            self.log_prior.shape != (terms.n_classes,)
+            or not np.isfinite(self.log_prior).all()
+        ):
             raise ValueError(
                 f"The log prior must have {terms.n_classes} finite values. "
                 f"Got {self.log_prior}."
@@ -120,9 +123,6 @@ class WeightProblem:
         set_field(self, "_slope", slope)
         total = terms.n_rows if self.row_weight is None else self.row_weight.sum()
         set_field(self, "_total", float(total))
-
-    _slope: Array = None  # type: ignore[assignment]  # lambda c_k, set above
-    _total: float = 0.0
 
     @property
     def n_terms(self) -> int:
@@ -147,11 +147,11 @@ class WeightProblem:
 
     @property
     def slope(self) -> Array:
-        """lambda c_k, the penalty of a weight of one."""
+        """Penalty lambda c_k of a weight of one."""
         return self._slope
 
     def penalty(self, w: Array) -> float:
-        """lambda sum_k c_k w_k^p."""
+        """Penalty lambda sum_k c_k w_k^p."""
         if self.exponent != 1.0:
             w = w**self.exponent
         return float(self._slope @ w)

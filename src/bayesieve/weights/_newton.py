@@ -168,17 +168,18 @@ def _quasi_newton(
     """Bounded limited-memory BFGS, for too many weights to hold their Hessian."""
     # Per row: the stopping rules of the routine are made for values of order one.
     scale = 1.0 / objective.problem.reference_rows
-    last = [w, np.inf]
+    best_w, best_value = w, np.inf
 
     def scaled(x: Array) -> tuple[float, Array]:
+        nonlocal best_w, best_value
         value, gradient = objective(x)
-        if value < last[1]:
-            last[:] = [x.copy(), value]
+        if value < best_value:
+            best_w, best_value = x.copy(), value
         return value * scale, gradient * scale
 
     def each(_: Array) -> None:
         if record:
-            progress.record(last[0], last[1])
+            progress.record(best_w, best_value)
         else:
             progress.check()
 
@@ -191,4 +192,4 @@ def _quasi_newton(
         callback=each,
         options={"maxiter": 60, "gtol": gtol, "ftol": 1e-12, "maxcor": 20},
     )
-    return np.clip(last[0], 0.0, high)
+    return np.clip(best_w, 0.0, high)

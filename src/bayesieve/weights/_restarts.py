@@ -24,7 +24,9 @@ SMALLEST_NEIGHBOURHOOD = 1.0 / 16.0
 
 def iteration_budget(n_terms: int, n_rows: float, effort: float) -> int:
     """T = ceil(ln(K N) 2^effort), at least one."""
-    return max(1, math.ceil(math.log(max(n_terms * n_rows, 1.0)) * 2.0**effort))
+    return max(
+        1, math.ceil(math.log(max(n_terms * n_rows, 1.0)) * math.pow(2.0, effort))
+    )
 
 
 def _repeat(

@@ -238,9 +238,7 @@ class PartTerms:
         out = np.empty((self.n_rows, self.n_classes - 1))
         if self.n_classes > 1:
             w, start = _as_weights(w, self.n_terms), _relative(log_prior)
-            _core.weighted_scores(
-                self._parts, self._table, self._offset, w, start, out
-            )
+            _core.weighted_scores(self._parts, self._table, self._offset, w, start, out)
         return out
 
     def term(self, k: int) -> Array:

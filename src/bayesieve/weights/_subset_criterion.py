@@ -1,0 +1,187 @@
+"""The criterion of variable selection, for subsets and for fractional weights.
+
+``F(w) = lambda [ln 2 + U(s) - ln s! + sum_k (ln K + B_k) w_k^p] + D(w)`` with
+``s = ceil(sum w)``, U the universal code of an integer, and D the negative
+log-likelihood of smoothed posteriors. Weights of 0 and 1 are a subset of size s. The
+empty model codes the class counts instead: ``lambda [ln 2 + ln C(N+J-1, J-1)] + D(0)``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesieve.weights._terms import Array, Terms
+
+__all__ = ["SubsetProblem", "TrialScores"]
+
+# Rissanen's constant: the sum of 2^(-log2*(i)) over all i >= 1.
+_LN_ALL_INTEGERS = math.log(2.86511)
+
+
+def _integer_code(n: int) -> float:
+    """U(n) = log2*(n) ln 2 + ln 2.86511, for any n >= 1."""
+    total, term = 0.0, math.log2(n)
+    while term > 0.0:
+        total += term
+        term = math.log2(term)
+    return total * math.log(2.0) + _LN_ALL_INTEGERS
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetProblem:
+    """Data and settings of F(w).
+
+    Parameters
+    ----------
+    terms : PartTerms or DenseTerms
+        Terms of the informative variables.
+    codes : ndarray of shape (n_rows,)
+    log_prior : ndarray of shape (n_classes,)
+    preparation : ndarray of shape (n_terms,)
+        B_k, prior part of the cost of each partition.
+    n_variables : int
+        K, all candidate variables, uninformative ones included.
+    regularization, exponent : float
+        lambda and p; the exponent does not matter to subsets.
+    row_weight : ndarray of shape (n_rows,), optional
+    n_reference : float, optional
+        N of the smoothing, the tolerance and the empty model; the sum of the row
+        weights unless given.
+    """
+
+    terms: Terms
+    codes: Array
+    log_prior: Array
+    preparation: Array
+    n_variables: int
+    regularization: float = 0.1
+    exponent: float = 0.95
+    row_weight: Array | None = None
+    n_reference: float | None = None
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "codes", np.ascontiguousarray(self.codes, dtype=np.int32))
+        for name in ("log_prior", "preparation", "row_weight"):
+            array = getattr(self, name)
+            if array is not None:
+                set_field(self, name, np.ascontiguousarray(array, dtype=np.float64))
+        terms = self.terms
+        for name, size in [
+            ("codes", terms.n_rows),
+            ("log_prior", terms.n_classes),
+            ("preparation", terms.n_terms),
+            ("row_weight", terms.n_rows),
+        ]:
+            array = getattr(self, name)
+            if array is not None and array.shape != (size,):
+                raise ValueError(
+                    f"{name} must have shape ({size},), got {array.shape}."
+                )
+        if self.n_variables < terms.n_terms:
+            raise ValueError(
+                f"n_variables counts all candidates, at least the {terms.n_terms} "
+                f"terms. Got {self.n_variables}."
+            )
+
+    @property
+    def n_terms(self) -> int:
+        """Number of weights."""
+        return self.terms.n_terms
+
+    @property
+    def n_rows(self) -> float:
+        """N."""
+        if self.n_reference is not None:
+            return float(self.n_reference)
+        if self.row_weight is None:
+            return float(self.terms.n_rows)
+        return float(self.row_weight.sum())
+
+    @property
+    def variable_prior(self) -> Array:
+        """Cost ln K + B_k of a whole variable."""
+        return math.log(max(self.n_variables, 1)) + self.preparation
+
+    def prior(self, w: Array) -> float:
+        """Code length of the weights, times lambda."""
+        if w.any():
+            size = math.ceil(w.sum())
+            used = float(self.variable_prior @ w**self.exponent)
+            code = _integer_code(size) - math.lgamma(size + 1.0) + used
+        else:
+            # ln C(N + J - 1, J - 1)
+            n, classes = self.n_rows, self.terms.n_classes
+            code = (
+                math.lgamma(n + classes) - math.lgamma(n + 1.0) - math.lgamma(classes)
+            )
+        return self.regularization * (math.log(2.0) + code)
+
+    def data_cost(self, w: Array) -> float:
+        """D(w), from scratch."""
+        return TrialScores(self, w).cost
+
+    def value(self, w: Array) -> float:
+        """F(w)."""
+        return self.prior(w) + self.data_cost(w)
+
+    @property
+    def tolerance(self) -> float:
+        """Least change that counts: 0.01 (1 + |F(0)|) / (1 + N)."""
+        null = self.value(np.zeros(self.n_terms))
+        return 0.01 * (1.0 + abs(null)) / (1.0 + self.n_rows)
+
+
+class TrialScores:
+    """Weights with their scores, so that changing one of them costs O(N J)."""
+
+    def __init__(self, problem: SubsetProblem, w: Array) -> None:
+        self.problem = problem
+        self.weights = np.array(w, dtype=np.float64)
+        self._scores = problem.terms.relative_scores(self.weights, problem.log_prior)
+        self.cost = self._whole()
+        self.value = problem.prior(self.weights) + self.cost
+
+    def _whole(self) -> float:
+        terms, problem = self.problem.terms, self.problem
+        if terms.n_terms:
+            return self._trial(0, 0.0, False)
+        # No term to add nothing of: the same sum from the prior alone.
+        p = np.exp(problem.log_prior - np.logaddexp.reduce(problem.log_prior))
+        n = problem.n_rows
+        smoothed = (n * p + 0.5 / p.size) / (n + 0.5)
+        count = np.bincount(problem.codes, problem.row_weight, minlength=p.size)
+        return -float(count @ np.log(smoothed))
+
+    def _trial(self, k: int, delta: float, commit: bool) -> float:
+        problem = self.problem
+        return problem.terms.trial(
+            self._scores,
+            k,
+            delta,
+            problem.codes,
+            problem.row_weight,
+            smoothing_rows=problem.n_rows,
+            commit=commit,
+        )
+
+    def trial(self, k: int, weight: float) -> float:
+        """F if weight k were this."""
+        delta = weight - float(self.weights[k])
+        return self.problem.prior(self._with(k, weight)) + self._trial(k, delta, False)
+
+    def commit(self, k: int, weight: float) -> None:
+        """Give weight k this value."""
+        new = self._with(k, weight)
+        cost = self._trial(k, weight - float(self.weights[k]), True)
+        # Together and last: an interruption leaves weights and value that agree.
+        value = self.problem.prior(new) + cost
+        self.weights, self.cost, self.value = new, cost, value
+
+    def _with(self, k: int, weight: float) -> Array:
+        new = self.weights.copy()
+        new[k] = weight
+        return new
