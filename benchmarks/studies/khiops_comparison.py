@@ -282,7 +282,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--ours-only", action="store_true")
     add(
         "--ours",
-        nargs="+",
+        nargs="*",
         action="append",
         metavar="NAME=VALUE",
         help="options of SelectiveNB (or first another class); may be repeated",
