@@ -39,8 +39,10 @@ def make(words: list[str]) -> Any:
     name, options = candidate(words)
     if not hasattr(bayesieve, name):
         sys.exit(f"This bayesieve has no {name}. Hint: run the other side only.")
-    options.setdefault("random_state", 0)
-    return getattr(bayesieve, name)(**options)
+    model = getattr(bayesieve, name)(**options)
+    if "random_state" in model.get_params() and "random_state" not in options:
+        model.set_params(random_state=0)
+    return model
 
 
 def kept(model: Any) -> int:

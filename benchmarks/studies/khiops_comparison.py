@@ -184,6 +184,14 @@ def warm_up(options: Any, books: dict[str, Ledger], data: DataSet, y: Any) -> No
             fit_ours(words, data.X.iloc[few], y[few])
 
 
+def file_of(side: str, name: str, options: argparse.Namespace) -> Path:
+    """Return where a side keeps a set; with --again nothing is there."""
+    path = options.folder / side / f"{name}.json"
+    if options.again:
+        path.unlink(missing_ok=True)
+    return path
+
+
 def run_set(name: str, options: argparse.Namespace) -> None:
     """Do the folds of one set that are missing, writing after every one."""
     data = read(name)
@@ -202,18 +210,15 @@ def run_set(name: str, options: argparse.Namespace) -> None:
     books: dict[str, Ledger] = {}
     try:
         if not options.ours_only:
-            path = options.folder / KHIOPS / f"{name}.json"
+            path = file_of(KHIOPS, name, options)
             versions = khiops_versions(options.environment)
             books[KHIOPS] = Ledger(
                 path, columns=COLUMNS, side=KHIOPS, khiops=versions, **header
             )
         for words in [] if options.khiops_only else options.ours:
             key = key_of(words)
-            path = options.folder / key / f"{name}.json"
+            path = file_of(key, name, options)
             books[key] = Ledger(path, columns=COLUMNS, side=key, **header)
-        if options.again:
-            for book in books.values():
-                book.rows.clear()
         warm_up(options, books, data, y)
         for at, (train, test) in enumerate(folds):
             missing = [key for key, book in books.items() if book.done("folds") <= at]

@@ -209,8 +209,11 @@ def run(options: argparse.Namespace) -> None:
         chunk = chunk_size(name, options)
         rows = options.rows if name not in BUNDLED else options.bundled_rows
         stream = None
+        path = options.folder / f"{name}.json"
+        if options.again and not (options.river_only or options.ours_only):
+            path.unlink(missing_ok=True)
         book = Ledger(
-            options.folder / f"{name}.json",
+            path,
             columns=COLUMNS,
             study=STUDY,
             stream=name,

@@ -117,6 +117,7 @@ def test_candidates_are_read_from_words():
     assert candidates.key_of(["AveragedNB", "b=2", "a=1"]) == "AveragedNB a=1 b=2"
     with pytest.raises(SystemExit, match="has no NoSuchNB"):
         candidates.make(["NoSuchNB"])
+    assert candidates.make(["SparseBernoulliNB", "k=3"]).k == 3
 
 
 class Weighted(GaussianNB):
@@ -158,6 +159,14 @@ def test_a_run_scores_every_fold_and_a_second_one_adds_nothing(finished):
     before = path.read_bytes()
     assert comparison.main([*arguments, "--folder", str(folder)]) == 0
     assert path.read_bytes() == before
+    # --again measures anew, also over a file that other versions have written.
+    content["packages"]["numpy"] = "0.0.1"
+    path.write_text(json.dumps(content))
+    with pytest.raises(SystemExit, match="was written with packages"):
+        comparison.main([*arguments, "--folder", str(folder)])
+    assert comparison.main([*arguments, "--again", "--folder", str(folder)]) == 0
+    anew = np.array(json.loads(path.read_text())["rows"]["folds"])
+    np.testing.assert_array_equal(anew[:, : tables.SECONDS], rows[:, : tables.SECONDS])
 
 
 def test_tables_compare_the_sides(finished):
