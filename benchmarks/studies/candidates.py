@@ -1,0 +1,50 @@
+"""Our estimators as named on a command line: [class] option=value ..."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+DEFAULT = "SelectiveNB"
+
+
+def candidate(words: list[str]) -> tuple[str, dict[str, Any]]:
+    """Return class name and constructor options of one --ours."""
+    name, options = DEFAULT, {}
+    for word in words:
+        left, equals, right = word.partition("=")
+        if not equals:
+            name = left
+            continue
+        try:
+            options[left] = json.loads(right)
+        except json.JSONDecodeError:
+            options[left] = None if right == "None" else right
+    return name, options
+
+
+def key_of(words: list[str]) -> str:
+    """Return the name of a candidate: in tables, and of its results."""
+    name, options = candidate(words)
+    return " ".join([name, *(f"{left}={options[left]}" for left in sorted(options))])
+
+
+def make(words: list[str]) -> Any:
+    """Return a new estimator, or end and say that this version has none."""
+    import bayesieve
+
+    name, options = candidate(words)
+    if not hasattr(bayesieve, name):
+        sys.exit(f"This bayesieve has no {name}. Hint: run the other side only.")
+    model = getattr(bayesieve, name)(**options)
+    if "random_state" in model.get_params() and "random_state" not in options:
+        model.set_params(random_state=0)
+    return model
+
+
+def kept(model: Any) -> int:
+    """Return how many variables of a fitted estimator have a weight."""
+    return int(np.count_nonzero(model.weights_))
