@@ -1,7 +1,7 @@
 """Compiled kernels of bayesieve."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -169,3 +169,19 @@ def box_qp(H: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='
 
 def exp_nonpositive(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """The exponential the kernels use, in place, for values <= 0."""
+
+@overload
+def assign_bins(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, out: Annotated[NDArray[numpy.int32], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+@overload
+def assign_bins(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+@overload
+def assign_bins(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, out: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), device='cpu')]) -> None: ...
+
+@overload
+def assign_bins(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, out: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), device='cpu')]) -> None:
+    """
+    Number of bounds below each value, plus first; 0 for NaN. Bounds of column j are
+    bounds[start[j]:start[j + 1]], ascending.
+    """

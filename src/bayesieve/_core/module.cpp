@@ -11,6 +11,7 @@ void register_two_class_relaxation(nb::module_& m);
 void register_discretization(nb::module_& m);
 void register_grouping(nb::module_& m);
 void register_weighted_parts(nb::module_& m);
+void register_binning(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of bayesieve.";
@@ -21,4 +22,5 @@ NB_MODULE(_core, m) {
     register_discretization(m);
     register_grouping(m);
     register_weighted_parts(m);
+    register_binning(m);
 }
