@@ -161,7 +161,14 @@ Discretization discretize_rows(const IntervalCriterion& shared, const OrderedTab
     auto explore = [&](int g) {
         gather_rows(raw, ends, true, table);
         const GranularityPrior prior(shared, g);
-        const IntervalSolution found = search_intervals(table, prior, budget, least);
+        // Grids are nested, so the cuts found so far are there again (unless inside a run of
+        // one class, where none is needed).
+        std::vector<std::uint32_t> seed;
+        for (const std::uint32_t end : best.ends) {
+            const auto at = std::lower_bound(ends.begin(), ends.end(), end);
+            if (*at == end) seed.push_back(static_cast<std::uint32_t>(at - ends.begin()) + 1);
+        }
+        const IntervalSolution found = search_intervals(table, prior, budget, least, seed);
         best.exact = best.exact && found.exact;
         if (!(found.total < least - kCostTie)) return;
         least = found.total;

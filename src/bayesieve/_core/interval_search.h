@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -45,12 +46,13 @@ constexpr std::size_t kCoarseRows = 192;
 
 // Best partition found: greedy merges and local moves, then the dynamic programme where
 // `budget` (elementary operations, lowered by what is used) allows. A finite `bound` is a cost
-// known to be reached elsewhere; it only shortens the proof. Rows pure in the same class
-// should be joined before (gather_rows).
+// known to be reached elsewhere; it only shortens the proof. `seed` may name the ends of
+// another good partition. Rows pure in the same class should be joined before (gather_rows).
 template <class Count, class Prior>
 IntervalSolution search_intervals(const OrderedTable<Count>& table, const Prior& prior,
                                   double& budget,
-                                  double bound = std::numeric_limits<double>::infinity()) {
+                                  double bound = std::numeric_limits<double>::infinity(),
+                                  const std::vector<std::uint32_t>& seed = {}) {
     IntervalSolution best;
     const std::size_t m = table.rows();
     best.ends.assign(1, static_cast<std::uint32_t>(m));
@@ -75,16 +77,18 @@ IntervalSolution search_intervals(const OrderedTable<Count>& table, const Prior&
             intervals = i;
         }
     }
-    auto polish = [&](const std::vector<std::uint32_t>& ends) {
-        offer(IntervalMoves<Count, Prior>(table, prior, ends).run());
-    };
-    polish(path.ends(intervals, m));
-    const double pass = pass_operations(table.cells(), m, table.classes());
-    if (pass > budget && path.largest() > intervals) {
-        // Not provable here; but exact among the cuts that were merged last is nearly free.
-        std::vector<std::uint32_t> ends = path.ends(std::min(path.largest(), kCoarseRows), m);
+    offer(path.ends(intervals, m));
+    const bool provable = pass_operations(table.cells(), m, table.classes()) <= budget;
+    if (!provable && intervals <= kCoarseRows) {
+        // Merging places cuts badly among many rows. The best choice among the cuts it gave up
+        // last and those of the seed is nearly free, and a far better start.
+        const std::vector<std::uint32_t> last =
+            path.ends(std::min(path.largest(), kCoarseRows), m);
+        std::vector<std::uint32_t> rows;
+        std::set_union(last.begin(), last.end(), seed.begin(), seed.end(),
+                       std::back_inserter(rows));
         OrderedTable<Count> coarse(table.classes(), table.logs());
-        const std::vector<std::uint32_t> rows = ends;
+        std::vector<std::uint32_t> ends = rows;
         gather_rows(table, ends, false, coarse);
         double enough = std::numeric_limits<double>::infinity();
         const ExactOutcome outcome =
@@ -92,9 +96,10 @@ IntervalSolution search_intervals(const OrderedTable<Count>& table, const Prior&
         if (outcome.better) {
             std::vector<std::uint32_t> found;
             for (const std::uint32_t end : outcome.ends) found.push_back(rows[end - 1]);
-            polish(found);
+            offer(std::move(found));
         }
     }
+    offer(IntervalMoves<Count, Prior>(table, prior, best.ends).run());
     ExactOutcome outcome = exact_intervals(table, prior, std::min(best.total, bound),
                                            best.ends.size(), budget);
     best.exact = outcome.proven;
