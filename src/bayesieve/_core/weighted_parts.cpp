@@ -48,7 +48,7 @@ void require(bool condition, const char* message) {
 template <class Part>
 bayesieve::Terms<Part> terms_of(const Columns& parts, const Part* data, const Matrix& table,
                                 const Indices& offset) {
-    require(parts.shape(1) <= 1 || parts.stride(1) == 1, "columns of parts must be contiguous");
+    require(parts.size() == 0 || parts.shape(1) == 1 || parts.stride(1) == 1, "columns of parts must be contiguous");
     require(offset.shape(0) == parts.shape(0) + 1, "offset must have one value a term, and one");
     return {data,
             static_cast<std::size_t>(parts.stride(0)),

@@ -1,0 +1,166 @@
+"""The corrected gradient descent: every trap of the source text has its test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.weights.examples import weight_problem
+
+from bayesieve.weights import convex, descend, multistart, vns
+
+
+class Scripted:
+    """A problem of one weight whose values are given one after the other."""
+
+    exponent = 1.0
+    n_terms = 1
+
+    def __init__(self, values, n_rows=100):
+        self.values = list(values)
+        self.met = []
+        self.reference_rows = float(n_rows)
+        self.n_rows = float(n_rows)
+        self.terms = type("Terms", (), {"n_rows": n_rows})()
+
+    def value(self, w):
+        # What was met before keeps its value, as with a real criterion.
+        for old, value in self.met:
+            if np.array_equal(old, w):
+                return value
+        self.met.append((w.copy(), self.values.pop(0)))
+        return self.met[-1][1]
+
+    def batch_gradient(self, w, rows):
+        return np.array([0.1])  # a small step each time: every point is new
+
+
+def test_t3_failures_are_counted_in_succession():
+    # Improvements at the second and fourth step: never two failures in a row before.
+    problem = Scripted([10, 11, 9, 11, 8, 11, 12, 0])
+    result = descend(problem, np.array([1.0]), patience=2, step=0.01)
+    assert result.iterations == 6
+    assert result.value == 8
+    assert result.stopped == "converged"
+
+
+def test_t4_the_best_is_kept_not_the_last_improvement():
+    problem = Scripted([10, 5, 8, 7, 6, 9, 9, 9])
+    result = descend(problem, np.array([1.0]), patience=5)
+    assert result.value == 5
+    np.testing.assert_array_equal(result.weights, problem.met[1][0])
+
+
+def test_t5_nothing_better_returns_the_start():
+    problem = Scripted([10, 11, 12, 13, 14, 15])
+    result = descend(problem, np.array([1.0]), patience=5)
+    assert result.value == 10
+    np.testing.assert_array_equal(result.weights, [1.0])
+    assert result.iterations == 5
+
+
+def test_t6_the_tolerance_is_per_row():
+    values = [10 - 0.5 * i for i in range(8)]
+    # Three steps of 0.5 on 100 rows gain 0.015 a row.
+    slow = descend(Scripted(values), np.array([1.0]), patience=3, tol=0.02)
+    fast = descend(Scripted(values), np.array([1.0]), patience=3, tol=0.004, max_iter=6)
+    assert (slow.value, slow.iterations, slow.stopped) == (10.0, 3, "converged")
+    assert (fast.value, fast.iterations, fast.stopped) == (7.0, 6, "budget")
+
+
+def test_t7_the_penalty_has_the_same_strength_for_every_batch():
+    problem = weight_problem(0, regularization=3.0)
+    bare = replace(problem, regularization=0.0)
+    w = np.linspace(0.1, 0.9, 5)
+    expected = 3.0 * problem.cost / 200
+    for rows in (None, np.arange(10), np.arange(50), slice(0, 150)):
+        got = problem.batch_gradient(w, rows) - bare.batch_gradient(w, rows)
+        np.testing.assert_allclose(got, expected, rtol=1e-9)
+    halves = [problem.batch_gradient(w, slice(i, i + 100)) for i in (0, 100)]
+    np.testing.assert_allclose(np.mean(halves, axis=0), problem.batch_gradient(w, None))
+
+
+def test_t7_a_reference_number_of_rows_sets_the_share():
+    problem = replace(weight_problem(0), n_reference=1000.0)
+    bare = replace(problem, regularization=0.0)
+    w = np.full(5, 0.5)
+    share = problem.batch_gradient(w, None) - bare.batch_gradient(w, None)
+    np.testing.assert_allclose(share, 0.1 * problem.cost / 1000, rtol=1e-9)
+
+
+@pytest.mark.parametrize("optimiser", [descend, vns, multistart])
+def test_t9_below_one_a_zero_stays_during_a_descent(optimiser):
+    problem = weight_problem(0, exponent=0.5, regularization=0.0)
+    start = np.array([0.0, 0.5, 0.0, 0.5, 0.5])
+    seen = []
+    options = {} if optimiser is descend else {"budget": 20}
+    optimiser(
+        problem,
+        start,
+        batch_size=None,
+        max_iter=20,
+        callback=lambda state: seen.append(state.weights),
+        **options,
+    )
+    assert len(seen) > 5
+    first_descent = np.array(seen[:5])
+    assert not first_descent[:, [0, 2]].any()
+    assert (first_descent[:, 1] > 0).all()
+
+
+def test_t9_at_one_a_zero_may_leave():
+    problem = weight_problem(0, exponent=1.0, regularization=0.0)
+    result = descend(problem, np.zeros(5), batch_size=None)
+    assert result.weights.any()
+
+
+def test_t10_the_value_is_that_of_the_thresholded_weights():
+    problem = weight_problem(1, n_terms=8, regularization=1.0)
+    for optimiser in (descend, multistart, vns):
+        result = optimiser(problem, batch_size=None, threshold=0.2)
+        small = (result.weights > 0) & (result.weights < 0.2)
+        assert not small.any()
+        assert (result.weights == 0).any()
+        assert result.value == problem.value(result.weights)
+
+
+@pytest.mark.parametrize("options", [{}, {"sign_only": True}, {"average": 0.5}])
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
+def test_one_descent_comes_near_the_minimum(options, regularization):
+    problem = weight_problem(2, n_rows=1000, regularization=regularization, n_terms=7)
+    best = convex(problem).value
+    result = descend(problem, batch_size=None, **options)
+    assert result.value >= best - 1e-9
+    assert (result.value - best) / problem.n_rows < 2e-3
+    assert (result.weights >= 0).all()
+    assert (result.weights <= 1).all()
+
+
+def test_batches_are_random_but_reproducible():
+    problem = weight_problem(2, n_rows=1000)
+    a, b, c = (
+        descend(problem, batch_size=100, random_state=np.random.default_rng(seed))
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(a.weights, b.weights)
+    assert (a.weights != c.weights).any()
+    best = convex(problem).value
+    assert (a.value - best) / 1000 < 0.05
+
+
+def test_a_descent_can_be_continued():
+    problem = weight_problem(2, n_rows=1000)
+    first = descend(problem, batch_size=None, max_iter=5)
+    assert first.stopped == "budget"
+    assert first.iterations == 5
+    second = descend(problem, first.weights, batch_size=None)
+    assert second.value <= first.value
+
+
+def test_the_input_is_not_changed():
+    problem = weight_problem(0)
+    start = np.full(5, 0.5)
+    for optimiser in (descend, vns, multistart, convex):
+        optimiser(problem, start)
+        np.testing.assert_array_equal(start, np.full(5, 0.5))

@@ -1,0 +1,108 @@
+"""Stopped by the clock, by the callback or by Ctrl-C: the best so far is returned."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from tests.weights.examples import subset_problem, weight_problem
+
+from bayesieve.weights import averaged, convex, coordinate, descend, multistart, vns
+
+OPTIMISERS = [descend, multistart, vns, convex, coordinate, averaged]
+
+
+def problem_for(optimiser, **kw):
+    if optimiser in (coordinate, averaged):
+        return subset_problem(0, n_terms=8, **kw)
+    exponent = 0.5 if optimiser is convex else 1.0
+    return weight_problem(0, n_terms=8, exponent=exponent, **kw)
+
+
+def check_valid(problem, result):
+    weights = getattr(result, "map_weights", result.weights)
+    assert ((weights >= 0) & (weights <= 1)).all()
+    assert result.value == pytest.approx(problem.value(weights), rel=1e-10)
+    assert result.value <= problem.value(np.zeros(8)) + 1e-9
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("at", [0, 2])
+def test_a_callback_stops_by_returning_true(optimiser, at):
+    problem = problem_for(optimiser)
+    states = []
+
+    def stop(state):
+        states.append(state)
+        return len(states) > at
+
+    result = optimiser(problem, callback=stop)
+    assert result.stopped == "callback"
+    assert len(states) == at + 1
+    check_valid(problem, result)
+    if optimiser not in (coordinate, averaged):
+        # Thresholding may change the value of the best point in the last digits.
+        assert result.value <= states[-1].best_value + 1e-2
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("at", [0, 2])
+def test_a_keyboard_interrupt_returns_the_best_so_far(optimiser, at):
+    problem = problem_for(optimiser)
+    states = []
+
+    def interrupt(state):
+        states.append(state)
+        if len(states) > at:
+            raise KeyboardInterrupt
+
+    result = optimiser(problem, callback=interrupt)
+    assert result.stopped == "interrupted"
+    check_valid(problem, result)
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+def test_no_time_at_all_still_gives_valid_weights(optimiser):
+    problem = problem_for(optimiser)
+    result = optimiser(problem, max_seconds=0.0)
+    assert result.stopped == "time"
+    check_valid(problem, result)
+
+
+@pytest.mark.parametrize("optimiser", [vns, coordinate, averaged])
+def test_the_time_limit_holds(optimiser):
+    problem = problem_for(optimiser, n_rows=2000)
+    began = time.perf_counter()
+    options = {"budget": 10**7} if optimiser is vns else {}
+    result = optimiser(
+        problem, max_seconds=0.05, callback=lambda _: time.sleep(0.03), **options
+    )
+    assert result.stopped == "time"
+    assert time.perf_counter() - began < 5.0
+    check_valid(problem, result)
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+def test_history_and_states_tell_the_same(optimiser):
+    problem = problem_for(optimiser)
+    states = []
+    result = optimiser(problem, callback=lambda state: states.append(state))
+    assert result.stopped in ("converged", "budget")
+    assert result.history.shape == (len(states), 4)
+    assert [s.iteration for s in states] == list(range(len(states)))
+    np.testing.assert_array_equal(result.history[:, 2], [s.value for s in states])
+    np.testing.assert_array_equal(result.history[:, 3], [s.best_value for s in states])
+    assert (np.diff(result.history[:, 1]) >= 0).all()
+    assert (np.diff(result.history[:, 3]) <= 0).all()
+    assert result.evaluations >= result.iterations > 0
+    with pytest.raises(ValueError, match="read-only"):
+        states[0].weights[0] = 1.0
+
+
+def test_other_errors_are_not_swallowed():
+    def fail(_):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        vns(weight_problem(0), callback=fail)
