@@ -76,9 +76,10 @@ ExactOutcome exact_intervals(const OrderedTable<Count>& table, const Prior& prio
         for (std::size_t s = 0; s < kLambdas; ++s)
             relaxed[s][k] = least_sum(relaxed[s].data(), costs, k) + shares[s] * slope;
     }
+    const double whole = keep ? kept[m * (m - 1) / 2] : own[0];
     std::size_t layers = 0;
     for (std::size_t i = m; i >= 1 && layers == 0; --i) {
-        double rows = -kNone;
+        double rows = i == 1 ? whole : -kNone;
         for (std::size_t s = 0; s < kLambdas; ++s)
             rows = std::max(rows, relaxed[s][m] - shares[s] * slope * static_cast<double>(i));
         if (prior_of[i] + rows < bound - kRounding) layers = i;
