@@ -199,7 +199,6 @@ class GroupSearch {
         std::sort(plain.begin(), plain.end());
         std::sort(garbage.begin(), garbage.end());
         const std::size_t starts = partiles_.n > kMany ? 1 : 8;
-        keep(plain[0].first, false, expand(expand(descent.groups(plain[0].second), tied), item));
         for (std::size_t s = 0; s < std::min(starts, plain.size()); ++s)
             improve(items, item, expand(descent.groups(plain[s].second), tied), false);
         // Many rare values merge badly, and the descent then ends with too few groups; a few
