@@ -102,7 +102,7 @@ class GroupSearch {
         if (garbage_bound_ >= found_.cost) return;
         for (std::size_t k = 3; k <= std::min(items.n, kLayers); ++k)
             improve(items, item, programme.groups(k), true);
-        improve_split(items, item, programme.groups(best));
+        improve_split(expand(programme.groups(best), item));
     }
 
     // No partition with a garbage group costs less. Its k groups may separate what is tied or
@@ -172,7 +172,7 @@ class GroupSearch {
             if (whole && programme.bound() + prior_.least_garbage(k) >= found_.cost) continue;
             improve(items, item, groups(k), true);
         }
-        improve_split(items, item, groups(best));
+        improve_split(expand(groups(best), item));
     }
 
     void by_merges(const Items& items, const Labels& item) {
@@ -199,7 +199,6 @@ class GroupSearch {
         std::sort(plain.begin(), plain.end());
         std::sort(garbage.begin(), garbage.end());
         const std::size_t starts = partiles_.n > kMany ? 1 : 8;
-        keep(plain[0].first, false, expand(expand(descent.groups(plain[0].second), tied), item));
         for (std::size_t s = 0; s < std::min(starts, plain.size()); ++s)
             improve(items, item, expand(descent.groups(plain[s].second), tied), false);
         // Many rare values merge badly, and the descent then ends with too few groups; a few
@@ -220,7 +219,7 @@ class GroupSearch {
         for (std::size_t s = 0; s < std::min(starts, garbage.size()); ++s)
             improve(items, item, expand(descent.groups(garbage[s].second), tied), true);
         if (prior_.garbage_allowed())
-            improve_split(items, item, expand(descent.groups(plain[0].second), tied));
+            improve_split(expand(expand(descent.groups(plain[0].second), tied), item));
     }
 
     // Moves whole ties, then single partiles; then merges by force, up to three times in vain.
@@ -238,14 +237,15 @@ class GroupSearch {
     // A garbage group needs two others. Where two groups are best without one, the smaller of
     // them in two parts beside the larger may be cheaper still; where one group is best, two
     // values of it may be worth telling from the rest.
-    void improve_split(const Items& items, const Labels& item, const Labels& start) {
+    // Single values are taken out, not whole ties: each one outside costs its description.
+    void improve_split(const Labels& start) {
         const std::size_t I = groups_in(start);
         if (partiles_.n > kLarge && I > 2) return;
         for (std::size_t g = 0; g < I; ++g) {
-            MovableGroups groups(items, start, prior_, true);
+            MovableGroups groups(partiles_, start, prior_, true);
             if (!groups.isolate(g)) continue;
             if (I == 1 && !groups.isolate(0)) continue;
-            if (groups.count() > 2) finish(groups, items, item, true);
+            if (groups.count() > 2) finish(groups, partiles_, each_, true);
         }
     }
     static std::size_t groups_in(Labels label) { return renumber(label); }
