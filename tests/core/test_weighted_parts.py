@@ -133,6 +133,21 @@ def test_some_rows_are_the_problem_of_those_rows(rows):
         np.testing.assert_allclose(g, gradient, atol=1e-10)
 
 
+@pytest.mark.parametrize("chosen", [[2], [4, 0, 3], [], [1, 1]])
+def test_some_terms_are_the_problem_of_those_terms(chosen):
+    parts, dense, cube, w, prior, codes, _ = case(2, 3)
+    chosen = np.array(chosen, dtype=np.int64)
+    for terms in (parts, dense):
+        own = terms.select(chosen)
+        assert own.n_terms == chosen.size
+        value, g = own.value_gradient(w[chosen], prior, codes)
+        assert value == pytest.approx(nll_of(cube[:, chosen], w[chosen], prior, codes))
+        expected = nll_gradient_of(cube[:, chosen], w[chosen], prior, codes)
+        np.testing.assert_allclose(g, expected, atol=1e-10)
+        full = prior + np.einsum("nkj,k->nj", cube[:, chosen], w[chosen])
+        np.testing.assert_allclose(own.scores(w[chosen], prior), full, atol=1e-11)
+
+
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_extreme_tables_give_finite_values(n_classes):
     rng = np.random.default_rng(0)

@@ -27,7 +27,7 @@ inline std::size_t weighted_block(std::size_t width) {
 template <class Body>
 void for_each_row_block(std::size_t rows, std::size_t width, std::size_t work, Body body) {
     const std::size_t block = weighted_block(width);
-    if (work < (std::size_t{1} << 17)) {
+    if (work < (std::size_t{1} << 19)) {
         for (std::size_t first = 0, b = 0; first < rows; first += block, ++b)
             body(b, first, std::min(rows, first + block));
         return;

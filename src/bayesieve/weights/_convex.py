@@ -6,6 +6,8 @@ is a local minimum that no change of a single variable improves: heuristic.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
@@ -16,6 +18,7 @@ from bayesieve.weights._terms import Array
 __all__ = ["convex"]
 
 _MAX_ROUNDS = 50  # of majorise-minimise, and of moves
+_CANDIDATES = 5  # moves followed to their end, of those that look best
 _GRID = np.array([0.0625, 0.125, 0.25, 0.5, 1.0])  # tried for a weight that is zero
 
 
@@ -48,7 +51,8 @@ def convex(
         For p >= 1 the minimum, by a projected Newton method. For p < 1 first that of
         p = 1, then repeated minimisation of the tangent penalty (slopes
         ``lambda c_k p w_k^(p-1)``, convex, never worse; zeros stay), then moves of
-        single weights to zero, the others following, and from zero, until none helps.
+        single weights to zero, the others following, and from zero, until none gains
+        1e-5 nats a row.
     """
     progress = Progress(max_seconds, callback)
     n_terms = problem.n_terms
@@ -81,6 +85,7 @@ class _LocalSearch:
         self.problem, self.gtol, self.progress = problem, gtol, progress
         # Gains below this are not worth a pass, and keep rounding from cycling.
         self.least_gain = 1e-7 * problem.reference_rows
+        self.least_move = 1e-5 * problem.reference_rows
 
     def run(self, w: Array) -> None:
         """Convex start, then descents and moves until nothing helps."""
@@ -114,35 +119,64 @@ class _LocalSearch:
         return self.problem.value(w)
 
     def descend(
-        self, w: Array, record: bool = True, gtol: float = 1e-6
+        self, w: Array, target: float = np.inf, gtol: float = 1e-6
     ) -> tuple[Array, float]:
-        """Majorise the concave penalty by its tangent and minimise, repeatedly."""
-        problem = self.problem
-        p = problem.exponent
-        value = self.value(w)
+        """Majorise the concave penalty by its tangent and minimise, repeatedly.
+
+        Only the terms in use take part: zeros stay. Gives up when ten times the last
+        gain would not reach the target, and records only when there is none.
+        """
+        progress, p = self.progress, self.problem.exponent
+        used = np.flatnonzero(w > 0.0)
+        own = replace(
+            self.problem,
+            terms=self.problem.terms.select(used),
+            cost=self.problem.cost[used],
+        )
+        x = w[used]
+        progress.evaluations += 1
+        value = own.value(x)
         for _ in range(_MAX_ROUNDS):
-            used = w > 0.0
-            slope = np.zeros_like(w)
-            slope[used] = problem.slope[used] * p * w[used] ** (p - 1.0)
+            inside = x > 0.0
+            slope = np.zeros_like(x)
+            slope[inside] = own.slope[inside] * p * x[inside] ** (p - 1.0)
             new, _ = newton(
-                problem,
-                w,
+                own,
+                x,
                 slope,
                 1.0,
-                high=used.astype(np.float64),
+                high=inside.astype(np.float64),
                 gtol=max(gtol, self.gtol),
-                progress=self.progress,
+                progress=progress,
                 record=False,
             )
-            new_value = self.value(new)
+            progress.evaluations += 1
+            new_value = own.value(new)
             if not new_value < value:
                 break
-            gain, w, value = value - new_value, new, new_value
-            if record:
-                self.progress.record(w, value)
-            if gain < self.least_gain:
+            gain, x, value = value - new_value, new, new_value
+            if np.isinf(target):
+                progress.record(self._whole(w.size, used, x), value)
+            if gain < self.least_gain or value - 10.0 * gain > target:
                 break
-        return w, value
+        return self._whole(w.size, used, x), value
+
+    @staticmethod
+    def _whole(size: int, used: Array, x: Array) -> Array:
+        w = np.zeros(size)
+        w[used] = x
+        return w
+
+    def follow(self, trial: Array, value: float) -> tuple[Array, float] | None:
+        """Descend from a changed point; None unless that ends well below `value`."""
+        w, new_value = self.descend(trial, target=value - self.least_move)
+        if not new_value < value - self.least_move:
+            return None
+        # Values of the terms in use alone differ from those of all by rounding.
+        self.progress.evaluations += 1
+        new_value = self.problem.value(w)
+        self.progress.record(w, new_value)
+        return w, new_value
 
     def drop(self, w: Array, value: float) -> tuple[Array, float] | None:
         """Set one weight to zero and let the others follow, if that is better.
@@ -166,17 +200,16 @@ class _LocalSearch:
         nll = problem.nll(w)
         loss[used] = np.minimum(loss[used], alone - nll)
         gain = problem.slope * w**problem.exponent - loss
-        # The model of second order is rough: also try losses a little above the saving.
-        candidates = [
-            k for k in used[np.argsort(-gain[used], kind="stable")] if gain[k] > -1.0
-        ]
-        for k in candidates[:10]:
+        order = used[np.argsort(-gain[used], kind="stable")]
+        for k in order[:_CANDIDATES]:
+            # The model of second order is rough: losses a little above the saving too.
+            if gain[k] < -10.0 * self.least_move:
+                break
             trial = w.copy()
             trial[k] = 0.0
-            new, new_value = self.descend(trial, record=False)
-            if new_value < value - self.least_gain:
-                self.progress.record(new, new_value)
-                return new, new_value
+            moved = self.follow(trial, value)
+            if moved is not None:
+                return moved
         return None
 
     def add(self, w: Array, value: float) -> tuple[Array, float] | None:
@@ -200,15 +233,14 @@ class _LocalSearch:
             costs[:, column] = self.trials(w, unused, np.full(unused.size, x)) - nll
             costs[:, column] += problem.slope[unused] * x**problem.exponent
         best = costs.min(axis=1)
-        for i in np.argsort(best, kind="stable")[:10]:
-            if not best[i] < 1.0:
+        for i in np.argsort(best, kind="stable")[:_CANDIDATES]:
+            if best[i] > 10.0 * self.least_move:
                 break
             trial = w.copy()
             trial[unused[i]] = _GRID[costs[i].argmin()]
-            new, new_value = self.descend(trial, record=False)
-            if new_value < value - self.least_gain:
-                self.progress.record(new, new_value)
-                return new, new_value
+            moved = self.follow(trial, value)
+            if moved is not None:
+                return moved
         return None
 
     def trials(self, w: Array, chosen: Array, deltas: Array) -> Array:

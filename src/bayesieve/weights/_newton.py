@@ -8,7 +8,6 @@ is right and convergence is quadratic: five to ten Hessians reach 1e-10.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 
 from bayesieve import _core
 from bayesieve.weights._criterion import WeightProblem
@@ -18,11 +17,12 @@ from bayesieve.weights._terms import Array
 __all__ = ["newton", "projected_gradient"]
 
 # A Hessian costs as much as a hundred gradients at a few hundred weights. Above the
-# first width a quasi-Newton method begins, to find which weights stay at a bound; no
+# first width a gradient method begins, to find which weights stay at a bound; no
 # Hessian is wider than the second.
 WARM_WIDTH = 64
 MAX_WIDTH = 400
 _MAX_STEPS = 200
+_WARM_STEPS = 20
 _HALVINGS = 40
 
 
@@ -111,7 +111,7 @@ def newton(
     if record:
         progress.record(w, value)
     if np.count_nonzero(projected_gradient(w, gradient, high)) > WARM_WIDTH:
-        w = _quasi_newton(objective, w, high, max(gtol, 1e-5), progress, record)
+        w = _spectral(objective, w, high, max(gtol, 1e-5), progress, record)
         value, gradient = objective(w)
     for _ in range(_MAX_STEPS):
         push = projected_gradient(w, gradient, high)
@@ -157,7 +157,7 @@ def newton(
     return w, value
 
 
-def _quasi_newton(
+def _spectral(
     objective: _Convex,
     w: Array,
     high: Array,
@@ -165,31 +165,41 @@ def _quasi_newton(
     progress: Progress,
     record: bool,
 ) -> Array:
-    """Bounded limited-memory BFGS, for too many weights to hold their Hessian."""
-    # Per row: the stopping rules of the routine are made for values of order one.
-    scale = 1.0 / objective.problem.reference_rows
-    best_w, best_value = w, np.inf
+    """Spectral projected gradient: a rough solution for the price of gradients alone.
 
-    def scaled(x: Array) -> tuple[float, Array]:
-        nonlocal best_w, best_value
-        value, gradient = objective(x)
+    Steps of Barzilai and Borwein, accepted if they improve on the worst of the last ten
+    values (Birgin, Martinez and Raydan, 2000).
+    """
+    limit = gtol * objective.problem.reference_rows
+    value, gradient = objective(w)
+    best_w, best_value = w, value
+    recent = [value]
+    push = projected_gradient(w, gradient, high)
+    length = 1.0 / max(np.abs(push).max(initial=0.0), 1e-300)
+    for _ in range(_WARM_STEPS):
+        if np.abs(push).max(initial=0.0) <= limit:
+            break
+        step = np.clip(w - length * gradient, 0.0, high) - w
+        fall = float(gradient @ step)
+        share = 1.0
+        for _ in range(_HALVINGS):
+            trial = w + share * step
+            new_value, new_gradient = objective(trial)
+            if new_value <= max(recent) + 1e-4 * share * fall:
+                break
+            share *= 0.5
+        else:
+            break
+        moved, change = trial - w, new_gradient - gradient
+        curve = float(moved @ change)
+        length = float(moved @ moved) / curve if curve > 0.0 else 1e3 * length
+        w, value, gradient = np.clip(trial, 0.0, high), new_value, new_gradient
+        push = projected_gradient(w, gradient, high)
+        recent = [*recent[-9:], value]
         if value < best_value:
-            best_w, best_value = x.copy(), value
-        return value * scale, gradient * scale
-
-    def each(_: Array) -> None:
+            best_w, best_value = w, value
         if record:
-            progress.record(best_w, best_value)
+            progress.record(w, value)
         else:
             progress.check()
-
-    minimize(
-        scaled,
-        w,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=np.column_stack([np.zeros_like(high), high]),
-        callback=each,
-        options={"maxiter": 60, "gtol": gtol, "ftol": 1e-12, "maxcor": 20},
-    )
-    return np.clip(best_w, 0.0, high)
+    return best_w

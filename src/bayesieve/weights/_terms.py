@@ -71,6 +71,9 @@ class Terms(Protocol):
     def take(self, rows: Rows) -> Terms:
         """The terms of some rows."""
 
+    def select(self, chosen: Array) -> Terms:
+        """Some of the terms, for all rows."""
+
 
 def _as_weights(w: Array, n_terms: int) -> Array:
     w = np.ascontiguousarray(w, dtype=np.float64)
@@ -150,6 +153,17 @@ class PartTerms:
                 return self._of(self, self._parts[:, rows])
             rows = np.arange(self.n_rows)[rows]
         return self._of(self, np.ascontiguousarray(self._parts[:, rows]))
+
+    def select(self, chosen: Array) -> PartTerms:
+        """Return some of the terms, for all rows; columns are copied."""
+        terms = self._of(self, self._parts[chosen])
+        terms.n_terms = terms._parts.shape[0]
+        sizes = np.diff(self._offset)[chosen]
+        terms._offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        own = np.repeat(self._offset[:-1][chosen] - terms._offset[:-1], sizes)
+        lines = own + np.arange(own.size)
+        terms._full, terms._table = self._full[lines], self._table[lines]
+        return terms
 
     def value(
         self,
@@ -309,8 +323,16 @@ class DenseTerms:
         terms.n_terms, terms.n_classes = self.n_terms, self.n_classes
         return terms
 
+    def select(self, chosen: Array) -> DenseTerms:
+        """Return some of the terms, for all rows."""
+        terms = DenseTerms.__new__(DenseTerms)
+        terms._first, terms._terms = self._first[chosen], self._terms[chosen]
+        terms.n_terms = terms._first.shape[0]
+        terms.n_rows, terms.n_classes = self.n_rows, self.n_classes
+        return terms
+
     def _flat(self) -> Array:
-        return self._terms.reshape(self.n_terms, -1)
+        return self._terms.reshape(self.n_terms, self.n_rows * (self.n_classes - 1))
 
     def value(
         self,
