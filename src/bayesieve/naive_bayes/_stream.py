@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesieve.partition._bins import LevelBins, NumberBins
+from bayesieve.partition._bins import LevelBins, NumberBins, assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._table_input import LabelledRows, TableRows
@@ -16,7 +16,11 @@ from bayesieve.utils._table_columns import Levels, TableReader
 __all__ = ["StreamMemory"]
 
 # Bins of a numerical column: cuts are then off by a thousandth of the rows at most.
-_NUMBER_BINS = 1024
+_NUMBER_BINS = 512
+# Partitions are searched again when the number of rows has grown by this factor: more
+# often as long as the bins are made anew too.
+_GROWTH = 2.0
+_SETTLED_GROWTH = 4.0
 _LEVEL_BINS = 10_000
 
 
@@ -111,7 +115,7 @@ class StreamMemory:
         self.partitions = list(partitions)
         self.rows_since_start = math.ceil(class_count.sum())
         self.bins_settled = True
-        self.next_refresh = 2.0 * self.rows_since_start
+        self._plan()
 
     def add(self, rows: LabelledRows) -> np.ndarray:
         """Count new rows and put them in the window; return their bins."""
@@ -139,8 +143,14 @@ class StreamMemory:
 
     def _bins_of(self, table: TableRows, *, grow: bool) -> np.ndarray:
         bins = np.empty((table.n_rows, len(self.bins)), dtype=np.int32, order="F")
-        for place, j in enumerate(self.reader.numeric_columns):
-            bins[:, j] = self.bins[j].assign(table.numbers[:, place])
+        numeric = self.reader.numeric_columns
+        bounds = [self.bins[j].bounds for j in numeric]
+        if numeric.shape[0] == len(self.bins):
+            assign_columns(table.numbers, bounds, bins, 1)
+        elif numeric.shape[0]:
+            own = np.empty((table.n_rows, numeric.shape[0]), np.int32, order="F")
+            assign_columns(table.numbers, bounds, own, 1)
+            bins[:, numeric] = own
         for place, j in enumerate(self.reader.categorical_columns):
             level = table.levels[place]
             if grow:
@@ -216,9 +226,8 @@ class StreamMemory:
                 partition = ColumnPartition(name, self.classes, interval)
             self.partitions.append(partition)
 
-    def part_counts(self, j: int) -> np.ndarray:
+    def part_counts(self, j: int, parts_of_bins: np.ndarray) -> np.ndarray:
         """Class counts of the parts of column j, from the counts of its bins."""
-        parts_of_bins = self.parts_of_bins(j)
         n_parts = self.partitions[j].n_parts
         counts = np.zeros((n_parts, self.n_classes))
         for c in range(self.n_classes):
@@ -244,7 +253,11 @@ class StreamMemory:
             self.bins_settled = self.rows_since_start >= self.window
         else:
             self.refresh()
-        self.next_refresh = 2.0 * self.rows_since_start
+        self._plan()
+
+    def _plan(self) -> None:
+        growth = _SETTLED_GROWTH if self.bins_settled else _GROWTH
+        self.next_refresh = growth * self.rows_since_start
 
     def rebuild(self, n_last: int) -> None:
         """Begin again from the last rows of the window: bins, counts, partitions."""
@@ -276,7 +289,7 @@ class StreamMemory:
         self.rebuild(n_last)
         self.rows_since_start = self.filled
         self.bins_settled = self.filled >= self.window
-        self.next_refresh = 2.0 * self.rows_since_start
+        self._plan()
 
 
 def _distinct_levels(rows: np.ndarray, values: list) -> Levels:

@@ -6,13 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import fit_context
 from bayesieve.naive_bayes._drift import DriftWatch
 from bayesieve.naive_bayes._stream import StreamMemory
-from bayesieve.naive_bayes._weighted import WeightedNaiveBayes, log_prior_of
+from bayesieve.naive_bayes._weighted import (
+    WeightedNaiveBayes,
+    log_posterior,
+    log_prior_of,
+)
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._prepare import log_likelihood_tables
 from bayesieve.weights._terms import PartTerms
@@ -185,7 +188,7 @@ class StreamLearner(WeightedNaiveBayes):
         terms = PartTerms(parts, self._used_tables, self.classes_.shape[0])
         weights = self.weights_[informative[used]]
         scores = terms.scores(weights, self.class_log_prior_)
-        return logsumexp(scores, axis=1) - scores[np.arange(codes.shape[0]), codes]
+        return -log_posterior(scores)[np.arange(codes.shape[0]), codes]
 
     def _learn_from_window(self, *, full: bool) -> None:
         """Update probabilities from the counts, then the weights from the window."""
@@ -193,11 +196,12 @@ class StreamLearner(WeightedNaiveBayes):
         assert stream is not None
         informative = self._informative_columns
         partitions = list(stream.partitions)
+        place = {int(j): k for k, j in enumerate(informative)}
         for j, partition in enumerate(partitions):
-            if partition.n_parts == 1:
-                counts = stream.class_count[None, :].copy()
+            if j in place:
+                counts = stream.part_counts(j, self._maps[place[j]])
             else:
-                counts = stream.part_counts(j)
+                counts = stream.class_count[None, :].copy()
             parts = replace(partition.parts, counts=counts)
             partitions[j] = replace(partition, parts=parts)
         filled = stream.filled

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +19,13 @@ from bayesieve.preprocessing._prepare import (
 from bayesieve.preprocessing._table_input import TableEstimator, TableRows
 from bayesieve.weights._terms import PartTerms
 
-__all__ = ["PreparedRows", "WeightedNaiveBayes", "log_prior_of", "order_by_level"]
+__all__ = [
+    "PreparedRows",
+    "WeightedNaiveBayes",
+    "log_posterior",
+    "log_prior_of",
+    "order_by_level",
+]
 
 
 def log_prior_of(class_count: np.ndarray) -> np.ndarray:
@@ -30,6 +35,12 @@ def log_prior_of(class_count: np.ndarray) -> np.ndarray:
         return np.log(class_count / total)
     eps = 1.0 / (total + 1.0)
     return np.log((class_count + eps) / (total + class_count.shape[0] * eps))
+
+
+def log_posterior(scores: np.ndarray) -> np.ndarray:
+    """Normalise scores over the classes: their softmax, in logarithms."""
+    relative = scores - scores.max(axis=1, keepdims=True)
+    return relative - np.log(np.exp(relative).sum(axis=1, keepdims=True))
 
 
 def order_by_level(
@@ -145,7 +156,8 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """Posterior with half a row spread over the classes."""
         n_classes = scores.shape[1]
         share = 0.5 / (float(self.class_count_.sum()) + 1.0)
-        return (softmax(scores, axis=1) + share / n_classes) / (1.0 + share)
+        posterior = np.exp(log_posterior(scores))
+        return (posterior + share / n_classes) / (1.0 + share)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Weighted score of each class, ``log P(C) + sum_k w_k log p_k(x_k | C)``.

@@ -12,11 +12,25 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve import _core
 from bayesieve.partition._discretize import discretize
 from bayesieve.partition._group import ValueGrouping, group_values
 from bayesieve.partition._partition import IntervalPartition
 
-__all__ = ["LevelBins", "NumberBins"]
+__all__ = ["LevelBins", "NumberBins", "assign_columns"]
+
+# A stream cannot wait for proofs: the exact search only where it is over at once.
+_STREAM_BUDGET = 100_000
+
+
+def assign_columns(
+    numbers: np.ndarray, bounds: Sequence[np.ndarray], out: np.ndarray, first: int
+) -> None:
+    """Number of bounds below each value of each column, plus first; 0 for NaN."""
+    sizes = [own.shape[0] for own in bounds]
+    start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+    everything = np.concatenate(bounds) if len(bounds) else np.empty(0)
+    _core.assign_bins(numbers, everything, start, first, out)
 
 
 class NumberBins:
@@ -38,34 +52,28 @@ class NumberBins:
         cls, values: np.ndarray, n_classes: int, max_bins: int
     ) -> NumberBins:
         """Bins of equal frequency, one for each value if there are few."""
-        there = values[~np.isnan(values)]
-        distinct = np.unique(there)
-        if distinct.shape[0] > max_bins:
-            shares = np.linspace(0.0, 1.0, max_bins + 1)[1:-1]
-            last = np.unique(np.quantile(there, shares, method="lower"))
-            place = np.searchsorted(distinct, last)
-            place = place[place < distinct.shape[0] - 1]
-        else:
-            place = np.arange(max(distinct.shape[0] - 1, 0))
-        low, high = distinct[place], distinct[place + 1]
+        there = np.sort(values[~np.isnan(values)])
+        last_of_value = np.append(np.flatnonzero(np.diff(there)), there.shape[0] - 1)
+        cuts = last_of_value[:-1]  # rows after which a bin may end
+        if cuts.shape[0] >= max_bins:
+            wanted = np.arange(1, max_bins) * there.shape[0] // max_bins - 1
+            cuts = np.unique(cuts[np.minimum(cuts.searchsorted(wanted), cuts.size - 1)])
+        low, high = there[cuts], there[cuts + 1]
         middle = low + (high - low) / 2
         # Between neighbouring floats there is no middle; a bound goes to its left.
         return cls(np.where(middle < high, middle, low), n_classes)
-
-    def assign(self, values: np.ndarray) -> np.ndarray:
-        """Bin of each value."""
-        bins = self.bounds.searchsorted(values, side="left") + 1
-        missing = np.isnan(values)
-        if missing.any():
-            bins[missing] = 0
-        return bins
 
     def partition(self, *, attribute_cost: float, criterion: str) -> IntervalPartition:
         """Search the best intervals, unions of bins, from the counts so far."""
         used = np.flatnonzero(self.counts.sum(axis=1) > 0)
         present = np.flatnonzero(self.counts.sum(axis=0) > 0)
         table = self.counts[np.ix_(used, present)]
-        found = discretize(table, attribute_cost=attribute_cost, criterion=criterion)
+        found = discretize(
+            table,
+            attribute_cost=attribute_cost,
+            criterion=criterion,
+            exact_budget=_STREAM_BUDGET,
+        )
         last = used[found.ends[:-1] - 1]  # last bin of each interval but the last
         bounds = np.array([-np.inf if b == 0 else self.bounds[b - 1] for b in last])
         counts = np.zeros((found.counts.shape[0], self.counts.shape[1]))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesieve.partition._bins import assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._discretize import discretize_columns
 from bayesieve.partition._group import group_many
@@ -87,13 +88,22 @@ def part_indexes(
     parts = np.empty((numbers.shape[0], len(columns)), dtype=small, order="F")
     place_of = {int(j): place for place, j in enumerate(reader.numeric_columns)}
     level_of = {int(j): place for place, j in enumerate(reader.categorical_columns)}
-    for place, j in enumerate(columns):
-        partition = partitions[j]
-        if j in place_of:
-            parts[:, place] = partition.assign_numbers(numbers[:, place_of[j]])
+    cut = [place for place, j in enumerate(columns) if j in place_of]
+    if cut:
+        taken = [place_of[columns[place]] for place in cut]
+        bounds = [partitions[columns[place]].parts.bounds for place in cut]
+        # Interval i is ]b_{i-1}, b_i], so the number of bounds below a value is its
+        # interval; missing values come before all numbers.
+        if len(cut) == len(columns) and len(cut) == numbers.shape[1]:
+            assign_columns(numbers, bounds, parts, 0)
         else:
+            own = np.empty((numbers.shape[0], len(cut)), dtype=small, order="F")
+            assign_columns(numbers[:, taken], bounds, own, 0)
+            parts[:, cut] = own
+    for place, j in enumerate(columns):
+        if j in level_of:
             level = levels[level_of[j]]
-            parts[:, place] = partition.assign_levels(level.codes, level.values)
+            parts[:, place] = partitions[j].assign_levels(level.codes, level.values)
     return parts
 
 

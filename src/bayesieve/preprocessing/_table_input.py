@@ -64,7 +64,10 @@ class TableEstimator(BaseEstimator):
     def _read_more(self, X: Any) -> TableRows:
         """Read rows of the kind met in fit."""
         X = self._match(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        # The check of names and numbers costs more than a chunk of a stream takes.
+        plain = isinstance(X, np.ndarray) and not hasattr(self, "feature_names_in_")
+        if not plain or X.shape[1:] != (self.n_features_in_,):
+            validate_data(self, X, reset=False, skip_check_array=True)
         numbers, levels = self._reader.read(X)
         return TableRows(numbers, levels)
 
