@@ -69,7 +69,7 @@ def criterion_by_hand(X, y, regularization, exponent, rows=None):
 def test_convex_is_the_optimum(exponent, n_classes):
     X, y = table(n_classes=n_classes)
     model = SelectiveNB(optimizer="convex", exponent=exponent).fit(X, y)
-    criterion, encoder = criterion_by_hand(X, y, 0.1, exponent)
+    criterion, _ = criterion_by_hand(X, y, 0.1, exponent)
     assert model.criterion_ == pytest.approx(criterion(model.weights_), rel=1e-12)
     found = minimize(
         criterion,
@@ -122,11 +122,11 @@ def test_auto_drops_what_hardly_gains():
     strict = SelectiveNB(optimizer="auto", min_gain=0.0).fit(X, y)
     exact = SelectiveNB(optimizer="convex").fit(X, y)
     np.testing.assert_allclose(strict.weights_, exact.weights_, atol=1e-3)
-    loose = SelectiveNB(optimizer="auto", min_gain=0.05).fit(X, y)
+    loose = SelectiveNB(optimizer="auto", min_gain=0.01).fit(X, y)
     assert loose.support_.sum() < exact.support_.sum()
     # Each column that went cost less than was allowed, those that stayed would not.
     gone = exact.support_.sum() - loose.support_.sum()
-    assert loose.criterion_ - exact.criterion_ <= gone * 0.05 * 800
+    assert loose.criterion_ - exact.criterion_ <= gone * 0.01 * 800
     criterion, _ = criterion_by_hand(X, y, 0.1, 1.0)
     for column in loose.support_indices_:
         rest = SelectiveNB(optimizer="convex").fit(
@@ -135,7 +135,7 @@ def test_auto_drops_what_hardly_gains():
             ).assign(**{X.columns[column]: 0}),
             y,
         )
-        assert criterion(rest.weights_) - loose.criterion_ >= 0.04 * 800
+        assert criterion(rest.weights_) - loose.criterion_ >= 0.01 * 800 - 1e-3
 
 
 def test_probabilities_by_hand():
@@ -351,15 +351,15 @@ def test_bad_parameters():
 @pytest.mark.parametrize("kind", [SelectiveNB, AveragedNB])
 def test_bad_data(kind):
     X, y = table(n=50)
-    with pytest.raises(ValueError, match="at least two classes in y. Got one class"):
+    with pytest.raises(ValueError, match=r"at least two classes in y\. Got one class"):
         kind().fit(X, np.zeros(50))
+    spoiled = X.copy()
+    spoiled.loc[2, "first"] = np.inf
     with pytest.raises(ValueError, match="Got inf at row 2 of column 'first'"):
-        spoiled = X.copy()
-        spoiled.loc[2, "first"] = np.inf
         kind().fit(spoiled, y)
     with pytest.raises(ValueError, match="Got 'first' more than once"):
         kind().fit(X.rename(columns={"copy": "first"}), y)
     with pytest.raises(ValueError, match="same number of rows"):
         kind().fit(X, y[:-1])
-    with pytest.raises(ValueError, match="NaN|missing"):
+    with pytest.raises(ValueError, match=r"NaN|missing"):
         kind().fit(X, np.r_[np.nan, np.arange(49) % 2])

@@ -114,7 +114,7 @@ def test_categorical_features(chosen, categorical):
 
 def test_unknown_categorical_feature():
     frame = pd.DataFrame({"x": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="categorical_features must be .* Got 'y'"):
+    with pytest.raises(ValueError, match=r"categorical_features must be .* Got 'y'"):
         TableReader.from_table(frame, ["y"])
 
 
@@ -134,7 +134,7 @@ def test_huge_numbers_are_not_infinite():
 
 def test_words_in_a_column_of_numbers():
     reader, _, _ = TableReader.from_table(pd.DataFrame({"x": [1.0, 2.0]}), "from_dtype")
-    with pytest.raises(ValueError, match="Column 'x' held numbers .* such as 'a'"):
+    with pytest.raises(ValueError, match=r"Column 'x' held numbers .* such as 'a'"):
         reader.read(pd.DataFrame({"x": ["a", None]}))
     numbers, _ = reader.read(pd.DataFrame({"x": [None, None]}, dtype=object))
     assert np.isnan(numbers).all()
@@ -142,7 +142,7 @@ def test_words_in_a_column_of_numbers():
 
 def test_duplicate_names():
     frame = pd.DataFrame([[1.0, 2.0]], columns=["x", "x"])
-    with pytest.raises(ValueError, match="names must differ. Got 'x' more than once"):
+    with pytest.raises(ValueError, match=r"names must differ\. Got 'x' more than once"):
         TableReader.from_table(frame, "from_dtype")
 
 

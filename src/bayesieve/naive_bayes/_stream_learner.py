@@ -113,7 +113,9 @@ class StreamLearner(WeightedNaiveBayes):
         n_rows = rows.codes.shape[0]
         if not n_rows:
             return self
+        absent = stream.class_count == 0
         bins = stream.add(rows)
+        newcomer = bool((stream.class_count[absent] > 0).any())
         self.n_rows_seen_ += n_rows
         changed = self._watch.sees(self._losses(bins, rows.codes))
         self._suspect_rows = self._suspect_rows + n_rows if self._watch.alarms else 0
@@ -124,7 +126,8 @@ class StreamLearner(WeightedNaiveBayes):
             self._suspect_rows = 0
             renewed = True
         else:
-            renewed = stream.is_due()
+            # No partition tells a class apart that was not there when it was made.
+            renewed = newcomer or stream.is_due()
             if renewed:
                 stream.renew()
         if renewed:

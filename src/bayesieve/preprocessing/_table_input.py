@@ -122,10 +122,10 @@ def read_labels(
             f"{n_rows} sample(s) in X and {y.shape[0]} in y, while a minimum of 1 is "
             "required."
         )
+    found, codes = encode_labels(y, classes)
     if y.dtype.kind == "f":
         check_classification_targets(y)
-    found, codes = encode_labels(y, classes)
     weights = check_weights(sample_weight, n_rows, allow_zero=classes is not None)
-    if weights is not None:
+    if weights is not None and weights.any():
         warn_of_small_weights(float(weights.sum()), n_rows)
     return codes, weights, found

@@ -18,6 +18,8 @@ from bayesieve.weights._terms import Array
 
 __all__ = ["parsimonious"]
 
+_SUSPICION = 3.0
+
 
 def parsimonious(
     problem: WeightProblem,
@@ -125,7 +127,8 @@ def _proposed(problem: WeightProblem, w: Array, allowed: float) -> list[int]:
         rest = np.diag(H) - np.einsum("ij,ij->i", H @ V, H)
         cost[held] = 0.5 * rest[held] - g[held]
         k = int(np.argmin(cost))
-        if not cost[k] < allowed:
+        # The model need not be exact far away: the first is tried on a mere suspicion.
+        if not cost[k] < (allowed if going else _SUSPICION * allowed):
             break
         if free[k]:
             move = -x[k] * V[:, k] / V[k, k]
@@ -139,6 +142,7 @@ def _proposed(problem: WeightProblem, w: Array, allowed: float) -> list[int]:
             V -= np.outer(V[:, k], V[:, k]) / V[k, k]
             V[k, :] = V[:, k] = 0.0
         others = free & there
-        if (x[others] < 0.0).any() or (x[others] > 1.0).any():
+        beyond = (x[others] < 0.0).any() or (x[others] > 1.0).any()
+        if beyond or not cost[k] < allowed:
             break  # the model ends where another weight meets its bound
     return going
