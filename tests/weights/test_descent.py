@@ -20,7 +20,6 @@ class Scripted:
     def __init__(self, values, n_rows=100):
         self.values = list(values)
         self.met = []
-        self.reference_rows = float(n_rows)
         self.n_rows = float(n_rows)
         self.terms = type("Terms", (), {"n_rows": n_rows})()
 
@@ -135,6 +134,9 @@ def test_t7_a_reference_number_of_rows_sets_the_share():
     w = np.full(5, 0.5)
     share = problem.batch_gradient(w, None) - bare.batch_gradient(w, None)
     np.testing.assert_allclose(share, 0.1 * problem.cost / 1000, rtol=1e-9)
+    # 200 of 1000 rows carry a fifth of the penalty, in the criterion as well.
+    assert problem.penalty(w) == pytest.approx(0.1 * problem.cost.sum() * 0.5 / 5)
+    assert problem.per_row(w) == pytest.approx(problem.value(w) / 200)
 
 
 @pytest.mark.parametrize("optimiser", [descend, vns, multistart])
