@@ -105,7 +105,7 @@ def test_trials_cost_what_the_changed_weights_cost(n_classes, weighted):
         assert got == pytest.approx(smooth, rel=1e-12)
         assert terms.trial(scores, 3, 0.25, codes, r) == pytest.approx(plain, rel=1e-12)
         np.testing.assert_array_equal(scores, kept)
-        terms.trial(scores, 3, 0.25, codes, r, commit=True)
+        terms.shift(scores, 3, 0.25)
         np.testing.assert_allclose(
             scores, terms.relative_scores(changed, prior), atol=1e-11
         )

@@ -20,7 +20,6 @@ class Scripted:
     def __init__(self, values, n_rows=100):
         self.values = list(values)
         self.met = []
-        self.reference_rows = float(n_rows)
         self.n_rows = float(n_rows)
         self.terms = type("Terms", (), {"n_rows": n_rows})()
 
@@ -34,6 +33,54 @@ class Scripted:
 
     def batch_gradient(self, w, rows):
         return np.array([0.1])  # a small step each time: every point is new
+
+
+class Gradients(Scripted):
+    """A problem whose gradients are given, and whose value always falls."""
+
+    def __init__(self, gradients):
+        super().__init__(range(100, 0, -1))
+        self.gradients = list(gradients)
+
+    def batch_gradient(self, w, rows):
+        return np.array([self.gradients.pop(0)])
+
+
+def moves_of(gradients, **options):
+    seen = [0.5]
+    descend(
+        Gradients(gradients),
+        np.array([0.5]),
+        max_iter=len(gradients),
+        callback=lambda state: seen.append(state.weights[0]),
+        **options,
+    )
+    return np.diff(seen)
+
+
+def test_t1_steps_halve_when_the_sign_changes_and_grow_by_a_fifth_otherwise():
+    got = moves_of([1.0, 1.0, -1.0, -2.0, 0.0, 3.0, 3.0])
+    sizes = [0.01, 0.012, 0.006, 0.0072, 0.0072, 0.0072, 0.00864]
+    np.testing.assert_allclose(got, np.multiply(sizes, [-1, -1, 1, 2, 0, -3, -3]))
+
+
+def test_t2_the_step_is_size_times_gradient_unless_only_the_sign_is_asked_for():
+    gradients = [4.0, 2.0, -1.0]
+    np.testing.assert_allclose(moves_of(gradients), [-0.04, -0.024, 0.006])
+    signs = moves_of(gradients, sign_only=True)
+    np.testing.assert_allclose(signs, [-0.01, -0.012, 0.006])
+
+
+def test_t2_step_sizes_have_bounds():
+    tiny = moves_of([1e-3] * 60)
+    assert np.abs(tiny).max() == pytest.approx(50 * 1e-3)
+    held = moves_of([1.0] * 5, step_bounds=(1e-6, 0.011))
+    np.testing.assert_allclose(held, [-0.01, -0.011, -0.011, -0.011, -0.011])
+
+
+def test_t27_gradients_may_be_averaged():
+    got = moves_of([1.0, 0.0, 1.0], average=0.5)
+    np.testing.assert_allclose(got, [-0.01, -0.012 * 0.5, -0.0144 * 0.75])
 
 
 def test_t3_failures_are_counted_in_succession():
@@ -87,6 +134,9 @@ def test_t7_a_reference_number_of_rows_sets_the_share():
     w = np.full(5, 0.5)
     share = problem.batch_gradient(w, None) - bare.batch_gradient(w, None)
     np.testing.assert_allclose(share, 0.1 * problem.cost / 1000, rtol=1e-9)
+    # 200 of 1000 rows carry a fifth of the penalty, in the criterion as well.
+    assert problem.penalty(w) == pytest.approx(0.1 * problem.cost.sum() * 0.5 / 5)
+    assert problem.per_row(w) == pytest.approx(problem.value(w) / 200)
 
 
 @pytest.mark.parametrize("optimiser", [descend, vns, multistart])
@@ -118,7 +168,8 @@ def test_t9_at_one_a_zero_may_leave():
 def test_t10_the_value_is_that_of_the_thresholded_weights():
     problem = weight_problem(1, n_terms=8, regularization=1.0)
     for optimiser in (descend, multistart, vns):
-        result = optimiser(problem, batch_size=None, threshold=0.2)
+        rng = np.random.default_rng(0)
+        result = optimiser(problem, batch_size=None, threshold=0.2, random_state=rng)
         small = (result.weights > 0) & (result.weights < 0.2)
         assert not small.any()
         assert (result.weights == 0).any()

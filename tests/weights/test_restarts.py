@@ -108,10 +108,10 @@ def test_t17_real_descents_stay_within_the_budget(optimiser):
 @pytest.mark.parametrize("optimiser", [vns, multistart])
 def test_t18_the_value_comes_with_the_weights_and_is_the_best(optimiser):
     problem = weight_problem(3, n_terms=6, exponent=0.5, regularization=0.5)
-    result = optimiser(problem, batch_size=None)
+    result = optimiser(problem, batch_size=None, random_state=np.random.default_rng(0))
     assert result.value == problem.value(result.weights)
-    # Thresholding may cost a little more than the best point met on the way.
-    assert result.value <= result.history[:, 2].min() + 1e-2
+    # Gains below the tolerance, 1e-4 on 200 rows, do not count; nor does thresholding.
+    assert result.value <= result.history[:, 2].min() + 2 * 1e-4 * 200
 
 
 @pytest.mark.parametrize("regularization", [0.0, 0.1])
@@ -141,5 +141,6 @@ def test_below_one_the_local_search_is_not_worse_than_restarts():
     for seed in range(3):
         problem = weight_problem(seed, n_terms=7, exponent=0.5, regularization=0.5)
         searched = convex(problem).value
-        drawn = multistart(problem, batch_size=None).value
+        rng = np.random.default_rng(seed)
+        drawn = multistart(problem, batch_size=None, random_state=rng).value
         assert searched <= drawn + 1e-3 * problem.n_rows

@@ -106,3 +106,12 @@ def test_other_errors_are_not_swallowed():
 
     with pytest.raises(RuntimeError, match="mine"):
         vns(weight_problem(0), callback=fail)
+
+
+@pytest.mark.parametrize("optimiser", [convex, coordinate])
+def test_iterations_can_be_limited(optimiser):
+    problem = problem_for(optimiser)
+    result = optimiser(problem, max_iter=2)
+    assert result.stopped == "budget"
+    assert result.iterations == 2
+    check_valid(problem, result)

@@ -217,3 +217,17 @@ def test_bad_orders_and_shapes_are_refused(search):
         replace(problem, preparation=np.ones(3))
     with pytest.raises(ValueError, match="n_variables"):
         replace(problem, n_variables=2)
+
+
+def test_coordinate_continues_from_given_weights():
+    problem = subset_problem(3, n_rows=120, n_terms=7)
+    rng = np.random.default_rng(0)
+    first = coordinate(problem, max_iter=1, random_state=rng)
+    assert first.stopped == "budget"
+    second = coordinate(problem, w0=first.weights, step=0.125, random_state=rng)
+    assert second.value < first.value
+    # Two rounds of each step move a weight by at most 2 (1/8 + 1/16 + ...).
+    assert 0 < np.abs(second.weights - first.weights).max() <= 0.5
+    np.testing.assert_array_equal(second.weights * 64 % 1.0, 0.0)
+    worse = coordinate(problem, w0=np.full(7, 1.0), step=2.0**-6)
+    assert worse.value <= problem.value(np.zeros(7))

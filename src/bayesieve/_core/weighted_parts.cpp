@@ -158,16 +158,16 @@ void curvature(const Columns& parts, const Matrix& table, const Indices& offset,
     });
 }
 
-// Cost of scores + delta * term; scores are kept, or replaced when `commit`.
-double trial(OutMatrix scores, const std::optional<Column>& part, const Matrix& table,
+// Cost of scores + delta * term.
+double trial(const Matrix& scores, const std::optional<Column>& part, const Matrix& table,
              double delta, const Codes& codes, const std::optional<Vector>& row_weight,
-             double smoothing_rows, bool commit) {
+             double smoothing_rows) {
     const std::size_t rows = scores.shape(0), width = scores.shape(1);
     require(codes.shape(0) == rows && table.shape(1) == width && (!part || part->shape(0) == rows),
             "codes, part or table do not match the scores");
     require(part || table.shape(0) == rows, "a term without parts must have one line a row");
     const double* r = data_or_null(row_weight, rows);
-    double* s = scores.data();
+    const double* s = scores.data();
     auto run = [&](auto line) {
         nb::gil_scoped_release release;
         std::vector<double> value(bayesieve::block_count(rows, bayesieve::weighted_block(width)));
@@ -182,7 +182,6 @@ double trial(OutMatrix scores, const std::optional<Column>& part, const Matrix& 
                     const double* from = s + n * width;
                     for (std::size_t c = 0; c < width; ++c) to[c] = from[c] + delta * t[c];
                 }
-                if (commit) std::copy(z.begin(), z.end(), s + first * width);
                 value[b] = bayesieve::block_cost(z.data(), last - first, width,
                                                  codes.data() + first, r ? r + first : nullptr,
                                                  smoothing_rows, scratch);
@@ -229,8 +228,8 @@ void register_weighted_parts(nb::module_& m) {
     m.def("weighted_curvature", &curvature, "parts"_a.noconvert(), "table"_a.noconvert(),
           "offset"_a, "weights"_a, "start"_a, "row_weight"_a.none(), "chosen"_a,
           "out"_a.noconvert(), "Second derivatives of weighted_nll for the chosen terms.");
-    m.def("weighted_trial", &trial, "scores"_a.noconvert(), "part"_a.none(), "table"_a, "delta"_a,
-          "codes"_a, "row_weight"_a.none(), "smoothing_rows"_a = 0.0, "commit"_a = false,
+    m.def("weighted_trial", &trial, "scores"_a, "part"_a.none(), "table"_a, "delta"_a,
+          "codes"_a, "row_weight"_a.none(), "smoothing_rows"_a = 0.0,
           "Cost of scores + delta * table[part] (or delta * table without parts): negative\n"
           "log-likelihood, or that of posteriors smoothed for so many rows.");
     m.def("box_qp", &box_qp, "H"_a, "g"_a, "low"_a, "high"_a, "tol"_a, "rounds"_a,

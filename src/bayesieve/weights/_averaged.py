@@ -85,7 +85,7 @@ def averaged(
     progress = Progress(max_seconds, callback)
     empty = TrialScores(problem, np.zeros(n_terms))
     null = empty.value
-    tol = 0.01 * (1.0 + abs(null)) / (1.0 + n_rows)
+    tol = problem.tolerance(null)
     average = _Average(n_terms, null)
     progress.note(empty.weights, null)
     progress.evaluations += 1
@@ -136,4 +136,4 @@ def _pass(
         average.add(subset, cost)
         progress.note(subset, cost)
         if cost < current.value + (-tol if forward else tol):
-            current.commit(k, weight)
+            current.commit(k, weight, cost)

@@ -27,6 +27,7 @@ def convex(
     w0: Array | None = None,
     *,
     gtol: float = 1e-9,
+    max_iter: int | None = None,
     max_seconds: float | None = None,
     callback: Callback | None = None,
     random_state: np.random.Generator | None = None,
@@ -40,6 +41,8 @@ def convex(
         Where to begin; zero unless given.
     gtol : float
         Largest projected derivative per row at the end.
+    max_iter : int, optional
+        Most points recorded, the start included; as many as it takes unless given.
     max_seconds, callback
         Stop early, see `WeightResult`.
     random_state : Generator, optional
@@ -54,7 +57,7 @@ def convex(
         single weights to zero, the others following, and from zero, until none gains
         1e-5 nats a row.
     """
-    progress = Progress(max_seconds, callback)
+    progress = Progress(max_seconds, callback, max_iter)
     n_terms = problem.n_terms
     w = np.zeros(n_terms) if w0 is None else np.clip(w0, 0.0, 1.0).astype(np.float64)
     high = np.ones(n_terms)
@@ -84,8 +87,8 @@ class _LocalSearch:
     def __init__(self, problem: WeightProblem, gtol: float, progress: Progress) -> None:
         self.problem, self.gtol, self.progress = problem, gtol, progress
         # Gains below this are not worth a pass, and keep rounding from cycling.
-        self.least_gain = 1e-7 * problem.reference_rows
-        self.least_move = 1e-5 * problem.reference_rows
+        self.least_gain = 1e-7 * problem.n_rows
+        self.least_move = 1e-5 * problem.n_rows
 
     def run(self, w: Array) -> None:
         """Convex start, then descents and moves until nothing helps."""

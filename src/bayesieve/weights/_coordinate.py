@@ -23,11 +23,14 @@ def coordinate(
     problem: SubsetProblem,
     order: Array | None = None,
     *,
+    w0: Array | None = None,
+    step: float = 1.0,
+    max_iter: int | None = None,
     max_seconds: float | None = None,
     callback: Callback | None = None,
     random_state: np.random.Generator | None = None,
 ) -> WeightResult:
-    """Minimise F(w) from w = 0 by steps 1, 1/2, 1/4, ... of single weights.
+    """Minimise F(w) by steps 1, 1/2, 1/4, ... of single weights, from w = 0.
 
     For each of ceil(log2(N + 1)) step sizes, at most two rounds: forward, every weight
     in turn rises by the step if F falls by more than the tolerance; backward, every
@@ -40,8 +43,15 @@ def coordinate(
         Terms of the informative variables only: a single one gets weight 1.
     order : ndarray of shape (n_terms,), optional
         Order of the first pass, by decreasing level; as given unless told.
+    w0 : ndarray of shape (n_terms,), optional
+        Where to begin, to follow a stream; with a first `step` below 1, for instance
+        1/8, the search stays near.
+    step : float
+        First step. Weights are multiples of the last one if w0 is.
+    max_iter : int, optional
+        Most rounds, of a forward and a backward pass.
     max_seconds, callback
-        Stop early, see `WeightResult`. The callback is called after each pass.
+        Stop early, see `WeightResult`. The callback is called after each round.
     random_state : Generator, optional
         Orders of the later passes. On five data sets F varied by less than 1 % and
         single weights by up to 0.34 with the order.
@@ -60,20 +70,23 @@ def coordinate(
     order = np.arange(n_terms) if order is None else np.array(order, dtype=np.int64)
     if not np.array_equal(np.sort(order), np.arange(n_terms)):
         raise ValueError(f"The order must hold each of 0..{n_terms - 1} once.")
-    progress = Progress(max_seconds, callback)
-    current = TrialScores(problem, np.zeros(n_terms))
-    null = current.value
+    progress = Progress(max_seconds, callback, max_iter)
+    empty = current = TrialScores(problem, np.zeros(n_terms))
+    if w0 is not None:
+        current = TrialScores(problem, np.clip(w0, 0.0, 1.0))
+    null = empty.value
     progress.evaluations += 1
-    tol = 0.01 * (1.0 + abs(null)) / (1.0 + problem.n_rows)
-    progress.note(current.weights, null)
+    tol = problem.tolerance(null)
+    progress.note(current.weights, current.value)
     with progress:
         if n_terms == 1:
-            current.commit(0, 1.0)
+            current.commit(0, 1.0, current.trial(0, 1.0))
             progress.record(current.weights, current.value)
             return progress.result(current.weights, current.value)
         steps = math.ceil(math.log2(problem.n_rows + 1.0)) if n_terms else 0
-        for halving in range(steps):
-            step = 2.0**-halving
+        for _ in range(steps):
+            if step < 2.0 ** (1 - steps):
+                break
             for _ in range(_ROUNDS):
                 before = current.value
                 _forward(current, order, step, tol, progress)
@@ -83,6 +96,7 @@ def coordinate(
                 progress.record(current.weights, current.value)
                 if before - current.value < tol:
                     break
+            step /= 2.0
     # Backward passes may lose up to the tolerance each time.
     if current.value > null:
         return progress.result(np.zeros(n_terms), null)
@@ -99,8 +113,9 @@ def _forward(
             continue
         progress.check()
         progress.evaluations += 1
-        if current.trial(k, weight) < current.value - tol:
-            current.commit(k, weight)
+        value = current.trial(k, weight)
+        if value < current.value - tol:
+            current.commit(k, weight, value)
 
 
 def _backward(
@@ -113,5 +128,6 @@ def _backward(
         weight = max(0.0, float(current.weights[k]) - step)
         progress.check()
         progress.evaluations += 1
-        if current.trial(k, weight) < current.value + tol:
-            current.commit(k, weight)
+        value = current.trial(k, weight)
+        if value < current.value + tol:
+            current.commit(k, weight, value)

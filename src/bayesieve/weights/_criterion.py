@@ -67,8 +67,8 @@ class WeightProblem:
     row_weight : ndarray of shape (n_rows,), optional
         A weight of 2 is a row twice.
     n_reference : float, optional
-        Rows among which the penalty is shared in per-row values; the sum of the row
-        weights unless given.
+        Rows the penalty is meant for, when those of the problem are a sample or a
+        window of them: the penalty is then multiplied by their share.
     """
 
     terms: Terms
@@ -119,9 +119,9 @@ class WeightProblem:
                 "Regularization must be >= 0 and the exponent > 0. "
                 f"Got {self.regularization} and {self.exponent}."
             )
-        slope = self.regularization * self.cost
-        set_field(self, "_slope", slope)
         total = terms.n_rows if self.row_weight is None else self.row_weight.sum()
+        share = 1.0 if self.n_reference is None else total / self.n_reference
+        set_field(self, "_slope", self.regularization * share * self.cost)
         set_field(self, "_total", float(total))
 
     @property
@@ -131,14 +131,8 @@ class WeightProblem:
 
     @property
     def n_rows(self) -> float:
-        """Sum of the row weights."""
-        return self._total
-
-    @property
-    def reference_rows(self) -> float:
-        """Rows of the criterion, at least one: per-row values are divided by it."""
-        given = self._total if self.n_reference is None else self.n_reference
-        return max(float(given), 1.0)
+        """Sum of the row weights, which per-row values are divided by."""
+        return self._total or 1.0
 
     @property
     def is_convex(self) -> bool:
@@ -181,28 +175,26 @@ class WeightProblem:
         return nll + self.penalty(w), gradient + self.penalty_gradient(w)
 
     def per_row(self, w: Array) -> float:
-        """q(w): mean NLL of a row, plus the penalty shared among the reference rows."""
-        return self.nll(w) / max(self._total, 1e-300) + (
-            self.penalty(w) / self.reference_rows
-        )
+        """q(w) = CR(w) / N."""
+        return self.value(w) / self.n_rows
 
     def batch_gradient(self, w: Array, rows: Array | slice | None) -> Array:
         """Gradient of q(w) on some rows.
 
         The mean over the batch estimates the mean over all rows, and the penalty is
-        divided by the reference rows, so it keeps its strength for every batch size.
+        divided by all rows, so it keeps its strength for every batch size.
         """
         if rows is None:
             _, gradient = self.terms.value_gradient(
                 w, self.log_prior, self.codes, self.row_weight
             )
-            total = self._total
+            total = self.n_rows
         else:
             weight = None if self.row_weight is None else self.row_weight[rows]
             codes = self.codes[rows]
             _, gradient = self.terms.take(rows).value_gradient(
                 w, self.log_prior, codes, weight
             )
-            total = float(codes.size if weight is None else weight.sum())
-        share: Array = self.penalty_gradient(w) / self.reference_rows
-        return share + gradient / max(total, 1e-300)
+            total = float(codes.size if weight is None else weight.sum()) or 1.0
+        share: Array = self.penalty_gradient(w) / self.n_rows
+        return share + gradient / total

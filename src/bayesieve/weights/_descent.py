@@ -74,7 +74,7 @@ class Descent:
         whether the descent stopped by itself.
         """
         problem = self.problem
-        scale = problem.reference_rows
+        scale = problem.n_rows
         w = np.clip(w0, 0.0, 1.0).astype(np.float64)
         best_w, best = w, self.value(w, progress)
         progress.note(w, best)

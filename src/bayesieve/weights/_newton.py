@@ -101,11 +101,11 @@ def newton(
 ) -> tuple[Array, float]:
     """Minimise NLL + sum_k slope_k w_k^exponent over 0 <= w <= high from w.
 
-    Stops when no projected derivative exceeds `gtol` per reference row, or when
+    Stops when no projected derivative exceeds `gtol` per row, or when
     rounding leaves nothing to gain. Returns the weights and that value.
     """
     objective = _Convex(problem, slope, exponent, progress)
-    limit = gtol * problem.reference_rows
+    limit = gtol * problem.n_rows
     w = np.clip(w, 0.0, high)
     value, gradient = objective(w)
     if record:
@@ -170,7 +170,7 @@ def _spectral(
     Steps of Barzilai and Borwein, accepted if they improve on the worst of the last ten
     values (Birgin, Martinez and Raydan, 2000).
     """
-    limit = gtol * objective.problem.reference_rows
+    limit = gtol * objective.problem.n_rows
     value, gradient = objective(w)
     best_w, best_value = w, value
     recent = [value]

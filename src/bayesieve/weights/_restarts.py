@@ -50,7 +50,8 @@ def _repeat(
     with progress:
         start = np.full(problem.n_terms, 0.5) if w0 is None else np.clip(w0, 0.0, 1.0)
         start = start.astype(np.float64)
-        found = start, descent.value(start, progress)
+        kept = descent.sparse(start)
+        found = kept, descent.value(kept, progress)
         spent = 0
         while spent < budget:
             # The last run is cut so that the total is never exceeded.

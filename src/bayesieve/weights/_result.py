@@ -73,11 +73,13 @@ class Progress:
         self,
         max_seconds: float | None = None,
         callback: Callback | None = None,
+        max_iter: int | None = None,
         after: WeightResult | None = None,
     ) -> None:
         self._start = time.perf_counter()
         self._limit = max_seconds
         self._callback = callback
+        self._most = max_iter
         self._rows: list[tuple[float, float, float, float]] = []
         self.best_weights: Array | None = None
         self.best_value = np.inf
@@ -136,6 +138,8 @@ class Progress:
             if self._callback(state):
                 raise _Stop("callback")
         self.iterations += 1
+        if self.iterations == self._most:
+            raise _Stop("budget")
         self.check()
 
     def result(self, weights: Array, value: float) -> WeightResult:

@@ -120,18 +120,16 @@ class SubsetProblem:
             )
         return self.regularization * (math.log(2.0) + code)
 
+    def value(self, w: Array) -> float:
+        """F(w), from scratch."""
+        return TrialScores(self, w).value
+
     def data_cost(self, w: Array) -> float:
         """D(w), from scratch."""
-        return TrialScores(self, w).cost
+        return self.value(w) - self.prior(w)
 
-    def value(self, w: Array) -> float:
-        """F(w)."""
-        return self.prior(w) + self.data_cost(w)
-
-    @property
-    def tolerance(self) -> float:
-        """Least change that counts: 0.01 (1 + |F(0)|) / (1 + N)."""
-        null = self.value(np.zeros(self.n_terms))
+    def tolerance(self, null: float) -> float:
+        """Least change that counts, 0.01 (1 + |F(0)|) / (1 + N)."""
         return 0.01 * (1.0 + abs(null)) / (1.0 + self.n_rows)
 
 
@@ -142,13 +140,12 @@ class TrialScores:
         self.problem = problem
         self.weights = np.array(w, dtype=np.float64)
         self._scores = problem.terms.relative_scores(self.weights, problem.log_prior)
-        self.cost = self._whole()
-        self.value = problem.prior(self.weights) + self.cost
+        self.value = problem.prior(self.weights) + self._whole()
 
     def _whole(self) -> float:
         terms, problem = self.problem.terms, self.problem
         if terms.n_terms:
-            return self._trial(0, 0.0, False)
+            return self._trial(0, 0.0)
         # No term to add nothing of: the same sum from the prior alone.
         p = np.exp(problem.log_prior - np.logaddexp.reduce(problem.log_prior))
         n = problem.n_rows
@@ -156,7 +153,7 @@ class TrialScores:
         count = np.bincount(problem.codes, problem.row_weight, minlength=p.size)
         return -float(count @ np.log(smoothed))
 
-    def _trial(self, k: int, delta: float, commit: bool) -> float:
+    def _trial(self, k: int, delta: float) -> float:
         problem = self.problem
         return problem.terms.trial(
             self._scores,
@@ -165,21 +162,19 @@ class TrialScores:
             problem.codes,
             problem.row_weight,
             smoothing_rows=problem.n_rows,
-            commit=commit,
         )
 
     def trial(self, k: int, weight: float) -> float:
         """F if weight k were this."""
         delta = weight - float(self.weights[k])
-        return self.problem.prior(self._with(k, weight)) + self._trial(k, delta, False)
+        return self.problem.prior(self._with(k, weight)) + self._trial(k, delta)
 
-    def commit(self, k: int, weight: float) -> None:
-        """Give weight k this value."""
-        new = self._with(k, weight)
-        cost = self._trial(k, weight - float(self.weights[k]), True)
+    def commit(self, k: int, weight: float, value: float) -> None:
+        """Give weight k this value, where F has the value its trial found."""
+        new, delta = self._with(k, weight), weight - float(self.weights[k])
         # Together and last: an interruption leaves weights and value that agree.
-        value = self.problem.prior(new) + cost
-        self.weights, self.cost, self.value = new, cost, value
+        self.problem.terms.shift(self._scores, k, delta)
+        self.weights, self.value = new, value
 
     def _with(self, k: int, weight: float) -> Array:
         new = self.weights.copy()

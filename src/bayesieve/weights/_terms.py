@@ -64,9 +64,11 @@ class Terms(Protocol):
         row_weight: Array | None = None,
         *,
         smoothing_rows: float = 0.0,
-        commit: bool = False,
     ) -> float:
-        """Cost after adding delta to one weight; `commit` changes the scores."""
+        """Cost after adding delta to one weight."""
+
+    def shift(self, scores: Array, k: int, delta: float) -> None:
+        """Add delta to one weight, in the scores."""
 
     def take(self, rows: Rows) -> Terms:
         """The terms of some rows."""
@@ -280,7 +282,6 @@ class PartTerms:
         row_weight: Array | None = None,
         *,
         smoothing_rows: float = 0.0,
-        commit: bool = False,
     ) -> float:
         """Cost after adding `delta` to weight k of relative `scores`, O(n_rows J).
 
@@ -297,8 +298,13 @@ class PartTerms:
             codes,
             row_weight,
             smoothing_rows,
-            commit,
         )
+
+    def shift(self, scores: Array, k: int, delta: float) -> None:
+        """Add delta to weight k, in relative scores."""
+        if self.n_classes > 1:
+            table = self._table[self._offset[k] : self._offset[k + 1]]
+            scores += (delta * table)[self._parts[k]]
 
 
 class DenseTerms:
@@ -444,7 +450,6 @@ class DenseTerms:
         row_weight: Array | None = None,
         *,
         smoothing_rows: float = 0.0,
-        commit: bool = False,
     ) -> float:
         """Cost after adding `delta` to weight k; see `PartTerms.trial`."""
         if self.n_classes < 2:
@@ -457,5 +462,8 @@ class DenseTerms:
             codes,
             row_weight,
             smoothing_rows,
-            commit,
         )
+
+    def shift(self, scores: Array, k: int, delta: float) -> None:
+        """Add delta to weight k, in relative scores."""
+        scores += delta * self._terms[k]
