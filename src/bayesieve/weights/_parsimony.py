@@ -59,7 +59,7 @@ def parsimonious(
     if not min_gain > 0.0 or first.stopped != "converged":
         return first
     progress = Progress(max_seconds, callback, after=first)
-    allowed = min_gain * problem.reference_rows
+    allowed = min_gain * problem.n_rows
     with progress:
         while True:
             going = _proposed(problem, w, allowed)
