@@ -128,7 +128,7 @@ class LevelBins:
     def assign(self, codes: np.ndarray, values: Sequence[Hashable]) -> np.ndarray:
         """Bin of each coded value; a value not in the dictionary is in bin 0."""
         rows = np.array([self.row.get(value, 0) for value in values], dtype=np.int64)
-        return rows[codes]
+        return np.asarray(rows[codes])
 
     def partition(
         self, *, attribute_cost: float, criterion: str

@@ -182,3 +182,8 @@ class MODLEncoder(TransformerMixin, TableEstimator):
         if self.output == "log_likelihood":
             names = [f"{n}__{c}" for n in names for c in self.classes_.tolist()]
         return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve.utils import check_weights, encode_labels
+from bayesieve.utils._mixed_columns import columns_of
 from bayesieve.utils._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils._warnings import warn_of_small_weights
 
@@ -64,6 +65,8 @@ class TableEstimator(BaseEstimator):
     def _read_more(self, X: Any) -> TableRows:
         """Read rows of the kind met in fit."""
         X = self._match(X)
+        if isinstance(X, np.ndarray) and X.ndim != 2:
+            columns_of(X)  # says what is wrong
         # The check of names and numbers costs more than a chunk of a stream takes.
         plain = isinstance(X, np.ndarray) and not hasattr(self, "feature_names_in_")
         if not plain or X.shape[1:] != (self.n_features_in_,):
@@ -124,6 +127,10 @@ def read_labels(
         )
     found, codes = encode_labels(y, classes)
     if y.dtype.kind == "f":
+        if np.isinf(y).any():
+            raise ValueError(
+                "Labels must be finite. Got infinity in y: Input y contains infinity."
+            )
         check_classification_targets(y)
     weights = check_weights(sample_weight, n_rows, allow_zero=classes is not None)
     if weights is not None and weights.any():
