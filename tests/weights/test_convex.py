@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -109,6 +110,28 @@ def test_wide_problems_take_parts_of_the_hessian(monkeypatch, warm, widest):
     result = convex(problem)
     assert result.value == pytest.approx(value, abs=1e-8)
     check_kkt(problem, result.weights)
+
+
+def test_too_few_steps_are_told(monkeypatch):
+    monkeypatch.setattr(newton_module, "_MAX_STEPS", 2)
+    assert convex(weight_problem(4, n_terms=12)).stopped == "budget"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux only")
+@pytest.mark.parametrize("exponent", [0.5, 1.0])
+def test_threads_change_no_weight(exponent):
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        pytest.skip("one core only")
+    problem = weight_problem(0, n_rows=60_000, n_classes=3, exponent=exponent)
+    many = convex(problem)
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        one = convex(problem)
+    finally:
+        os.sched_setaffinity(0, cores)
+    np.testing.assert_array_equal(many.weights, one.weights)
+    assert many.value == one.value
 
 
 def test_a_strong_penalty_leaves_the_prior():

@@ -56,6 +56,21 @@ def convex(
         ``lambda c_k p w_k^(p-1)``, convex, never worse; zeros stay), then moves of
         single weights to zero, the others following, and from zero, until none gains
         1e-5 nats a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.weights import PartTerms, WeightProblem, convex
+    >>> parts = np.array([[0], [0], [1], [1]], dtype=np.uint8)
+    >>> table = np.log([[0.9, 0.2], [0.1, 0.8]])  # p(part | class)
+    >>> problem = WeightProblem(
+    ...     PartTerms(parts, [table]),
+    ...     codes=np.array([0, 0, 1, 1]),
+    ...     log_prior=np.log([0.5, 0.5]),
+    ...     cost=np.array([1.0]),
+    ... )
+    >>> convex(problem).weights
+    array([1.])
     """
     progress = Progress(max_seconds, callback, max_iter)
     n_terms = problem.n_terms

@@ -154,6 +154,9 @@ def newton(
             progress.record(w, value)
         else:
             progress.check()
+    else:
+        if record:
+            progress.stopped = "budget"
     return w, value
 
 
