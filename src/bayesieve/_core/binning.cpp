@@ -2,10 +2,11 @@
 //
 // A value equal to a bound belongs to the bin on its left; NaN is missing and has bin 0, numbers
 // begin at `first`. The search halves the range without a branch on the data, so unsorted values
-// cost no mispredictions.
+// cost no mispredictions, and eight values go side by side.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -23,15 +24,21 @@ using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::de
 
 constexpr std::size_t kThreaded = 1 << 17;  // values: below this threads cost more than they save
 
-// Number of bounds below the value.
-inline std::size_t bounds_below(const double* bounds, std::size_t n, double value) {
-    const double* at = bounds;
+// Values searched side by side: their chains of dependent loads overlap.
+constexpr std::size_t kLanes = 8;
+
+// Number of bounds below each of `lanes` values; NaN counts as below all.
+inline void bounds_below(const double* bounds, std::size_t n, const double* values,
+                         std::size_t* below) {
+    for (std::size_t i = 0; i < kLanes; ++i) below[i] = 0;
+    if (n == 0) return;
     while (n > 1) {
         const std::size_t half = n / 2;
-        at += (at[half - 1] < value) ? half : 0;
+        for (std::size_t i = 0; i < kLanes; ++i)
+            below[i] += bounds[below[i] + half - 1] < values[i] ? half : 0;
         n -= half;
     }
-    return static_cast<std::size_t>(at - bounds) + ((n == 1 && *at < value) ? 1 : 0);
+    for (std::size_t i = 0; i < kLanes; ++i) below[i] += bounds[below[i]] < values[i] ? 1 : 0;
 }
 
 template <class Out>
@@ -51,10 +58,17 @@ void assign(const Values& values, const Bounds& bounds, const Starts& start, std
         const auto n = static_cast<std::size_t>(start.data()[j + 1] - start.data()[j]);
         const double* v = data + static_cast<std::int64_t>(j) * in_column;
         Out* o = target + static_cast<std::int64_t>(j) * out_column;
-        for (std::size_t r = 0; r < rows; ++r, v += in_row, o += out_row)
-            *o = std::isnan(*v) ? Out{0}
-                                : static_cast<Out>(bounds_below(own, n, *v) +
-                                                   static_cast<std::size_t>(first));
+        double lane[kLanes] = {};
+        std::size_t below[kLanes];
+        for (std::size_t r = 0; r < rows; r += kLanes) {
+            const std::size_t here = std::min(kLanes, rows - r);
+            for (std::size_t i = 0; i < here; ++i, v += in_row) lane[i] = *v;
+            bounds_below(own, n, lane, below);
+            for (std::size_t i = 0; i < here; ++i, o += out_row)
+                *o = std::isnan(lane[i])
+                         ? Out{0}
+                         : static_cast<Out>(below[i] + static_cast<std::size_t>(first));
+        }
     };
     if (rows * columns < kThreaded) {
         for (std::size_t j = 0; j < columns; ++j) column(j);

@@ -124,9 +124,7 @@ class AveragedNB(WeightedNaiveBayes):
             max_seconds=self.max_seconds,
             random_state=generator_of(self.random_state),
         )
-        self._set_model(
-            data.partitions, data.class_count, data.informative, result.weights
-        )
+        self._set_model(data, result.weights)
         self.map_support_ = np.zeros(len(data.partitions), dtype=bool)
         self.map_support_[data.informative] = result.map_weights > 0
         self.criterion_ = float(result.value)

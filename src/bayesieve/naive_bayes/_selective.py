@@ -263,9 +263,7 @@ class SelectiveNB(StreamLearner):
             data.partitions, data.informative, data.codes, data.weights
         )
         result = search.run(data.terms, data.log_prior)
-        self._set_model(
-            data.partitions, data.class_count, data.informative, result.weights
-        )
+        self._set_model(data, result.weights)
         self._tell(result)
         return self
 
@@ -292,6 +290,14 @@ class SelectiveNB(StreamLearner):
                 self.regularization if regularization is None else regularization
             ),
         )
+
+    def _searches_anew(self) -> bool:
+        """Whether a stream's weights are searched again, rather than take steps.
+
+        From the weights before, the convex optimum is a few Newton steps away.
+        """
+        exponent = 1.0 if self.exponent is None else self.exponent
+        return self.optimizer in ("auto", "convex") and exponent >= 1.0
 
     def _preparation_costs(self, found: np.ndarray, names: list[str]) -> np.ndarray:
         """B_k of every column: what the user says, else what was found."""
@@ -345,7 +351,8 @@ class SelectiveNB(StreamLearner):
         )
         result = search.run(DenseTerms(data.logs), self.class_log_prior_)
         self.weights_ = result.weights
-        self.partitions_, self.levels_ = [], np.full(n_columns, np.nan)
+        self.partitions_ = []
+        self.levels_ = np.full(n_columns, np.nan)
         self._tell(result)
         return self
 

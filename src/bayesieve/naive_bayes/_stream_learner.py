@@ -16,6 +16,7 @@ from bayesieve.naive_bayes._weighted import (
     log_posterior,
     log_prior_of,
 )
+from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._prepare import log_likelihood_tables
 from bayesieve.weights._terms import PartTerms
@@ -60,9 +61,10 @@ class StreamLearner(WeightedNaiveBayes):
         if self._stream is not None:
             return self._go_on(X, y, classes, sample_weight)
         if hasattr(self, "weights_"):
-            self._stream = self._new_stream()
-            self._stream.start_from(self.partitions_, self.class_count_)
-            self.n_rows_seen_ = self._stream.rows_since_start
+            stream = self._new_stream()
+            stream.start_from(self.partitions_, self.class_count_)
+            self._stream = stream
+            self.n_rows_seen_ = stream.rows_since_start
             self._follow_partitions()
             return self._go_on(X, y, classes, sample_weight)
         table = self._read_first(X, self.categorical_features)
@@ -94,6 +96,7 @@ class StreamLearner(WeightedNaiveBayes):
     def _new_stream(self) -> StreamMemory:
         self._watch = DriftWatch()
         self._suspect_rows = 0
+        self._rows_since_search = 0
         return StreamMemory(
             self._reader,
             self._column_names(),
@@ -140,7 +143,7 @@ class StreamLearner(WeightedNaiveBayes):
         return self
 
     def _check_same_classes(self, classes: Any) -> None:
-        if classes is None:
+        if classes is None or np.array_equal(classes, self.classes_):
             return
         given = np.unique(np.asarray(classes))
         if not np.array_equal(given, self.classes_):
@@ -153,7 +156,7 @@ class StreamLearner(WeightedNaiveBayes):
         """Take over new partitions: which columns say something, and their parts."""
         stream = self._stream
         assert stream is not None
-        self.partitions_ = stream.partitions
+        self.levels_ = np.array([partition.level for partition in stream.partitions])
         self._informative_columns = self._informative(stream.partitions)
         self._maps = [stream.parts_of_bins(j) for j in self._informative_columns]
         widest = max((p.n_parts for p in stream.partitions), default=1)
@@ -198,38 +201,69 @@ class StreamLearner(WeightedNaiveBayes):
         stream = self._stream
         assert stream is not None
         informative = self._informative_columns
-        partitions = list(stream.partitions)
-        place = {int(j): k for k, j in enumerate(informative)}
-        for j, partition in enumerate(partitions):
+        tables = log_likelihood_tables(
+            [
+                stream.part_counts(j, known)
+                for j, known in zip(informative, self._maps, strict=True)
+            ],
+            stream.class_count,
+        )
+        weights = self._stream_weights(tables, full=full)
+        class_count = stream.class_count.copy()
+        self._set_weights(class_count, informative, weights, tables)
+
+    def _stream_weights(self, tables: list[np.ndarray], *, full: bool) -> np.ndarray:
+        """Weights of the informative columns: searched, or a few steps on."""
+        stream = self._stream
+        assert stream is not None
+        informative = self._informative_columns
+        before = None
+        if not full:
+            before = self.weights_[informative]
+            self._rows_since_search += stream.last_places.shape[0]
+            if self._searches_anew() and self._rows_since_search < stream.window // 2:
+                return before
+        self._rows_since_search = 0
+        filled = stream.filled
+        weights = stream.weights[:filled]
+        # Probabilities rest on all rows, so the penalty is shared among all of them.
+        total = max(float(stream.class_count.sum()), 1.0)
+        search = self._search_for(
+            stream.partitions,
+            informative,
+            stream.codes[:filled],
+            None if (weights == 1.0).all() else weights,
+            regularization=self.regularization * min(1.0, weights.sum() / total),
+        )
+        terms = PartTerms(self._window_parts[:filled], tables, self.classes_.shape[0])
+        prior = log_prior_of(stream.class_count)
+        if full or self._searches_anew():
+            result = search.run(terms, prior, before)
+        else:
+            result = search.steps(terms, prior, before)
+        self._tell(result)
+        return np.asarray(result.weights)
+
+    @property
+    def partitions_(self) -> list[ColumnPartition]:
+        """Partition of each column, with the counts of all rows so far."""
+        if self._stream is None:
+            return self._partitions
+        stream = self._stream
+        place = {int(j): k for k, j in enumerate(self._informative_columns)}
+        found = []
+        for j, partition in enumerate(stream.partitions):
             if j in place:
                 counts = stream.part_counts(j, self._maps[place[j]])
             else:
                 counts = stream.class_count[None, :].copy()
             parts = replace(partition.parts, counts=counts)
-            partitions[j] = replace(partition, parts=parts)
-        filled = stream.filled
-        tables = log_likelihood_tables(
-            [partitions[j] for j in informative], stream.class_count
-        )
-        terms = PartTerms(self._window_parts[:filled], tables, self.classes_.shape[0])
-        weights = stream.weights[:filled]
-        # Probabilities rest on all rows, so the penalty is shared among all of them.
-        total = max(float(stream.class_count.sum()), 1.0)
-        share = min(1.0, float(weights.sum()) / total)
-        before = getattr(self, "weights_", None)
-        search = self._search_for(
-            partitions,
-            informative,
-            stream.codes[:filled],
-            None if (weights == 1.0).all() else weights,
-            regularization=self.regularization * share,
-        )
-        prior = log_prior_of(stream.class_count)
-        if full or before is None:
-            result = search.run(terms, prior)
-        else:
-            result = search.steps(terms, prior, before[informative])
-        self._set_model(
-            partitions, stream.class_count.copy(), informative, result.weights
-        )
-        self._tell(result)
+            found.append(replace(partition, parts=parts))
+        return found
+
+    def _cuts(self) -> list[ColumnPartition]:
+        return self._partitions if self._stream is None else self._stream.partitions
+
+    @partitions_.setter
+    def partitions_(self, found: list[ColumnPartition]) -> None:
+        self._partitions = found

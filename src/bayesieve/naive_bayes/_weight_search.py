@@ -67,11 +67,16 @@ class WeightSearch:
             return float(self.owner.exponent)
         return 0.95 if self.owner.optimizer == "coordinate" else 1.0
 
-    def run(self, terms: Terms, log_prior: np.ndarray) -> WeightResult:
-        """Search the weights; with `max_features`, again on the columns kept."""
+    def run(
+        self, terms: Terms, log_prior: np.ndarray, first: np.ndarray | None = None
+    ) -> WeightResult:
+        """Search the weights; with `max_features`, again on the columns kept.
+
+        ``first`` are weights known to be near, for optimisers that can use them.
+        """
         generator = generator_of(self.owner.random_state)
         with ProgressBar("Weights") as bar:
-            result = self._optimise(terms, log_prior, generator, bar, None)
+            result = self._optimise(terms, log_prior, generator, bar, first)
             limit = self.owner.max_features
             kept = np.flatnonzero(result.weights)
             if limit is None or kept.shape[0] <= limit:
@@ -85,7 +90,7 @@ class WeightSearch:
                 informative=self.informative[kept],
             )
             again = inner._optimise(
-                terms.take_terms(kept), log_prior, generator, bar, result.weights[kept]
+                terms.select(kept), log_prior, generator, bar, result.weights[kept]
             )
         weights = np.zeros(terms.n_terms)
         weights[kept] = again.weights

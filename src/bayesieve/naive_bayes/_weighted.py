@@ -58,6 +58,7 @@ class PreparedRows:
     partitions: list[ColumnPartition]
     informative: np.ndarray
     terms: PartTerms
+    tables: list[np.ndarray]
     codes: np.ndarray
     weights: np.ndarray | None
     class_count: np.ndarray
@@ -109,12 +110,13 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
             rows.table.levels,
         )
         tables = log_likelihood_tables(
-            [partitions[j] for j in informative], class_count
+            [partitions[j].counts for j in informative], class_count
         )
         return PreparedRows(
             partitions,
             informative,
             PartTerms(parts, tables, n_classes),
+            tables,
             rows.codes,
             rows.weights,
             class_count,
@@ -124,30 +126,35 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     def _informative(self, partitions: Sequence[ColumnPartition]) -> np.ndarray:
         return np.flatnonzero([partition.level > 0 for partition in partitions])
 
-    def _set_model(
+    def _set_model(self, data: PreparedRows, weights: np.ndarray) -> None:
+        """Store the partitions and what prediction needs."""
+        self.partitions_ = data.partitions
+        self.levels_ = np.array([partition.level for partition in data.partitions])
+        self._set_weights(data.class_count, data.informative, weights, data.tables)
+
+    def _set_weights(
         self,
-        partitions: list[ColumnPartition],
         class_count: np.ndarray,
         informative: np.ndarray,
         weights: np.ndarray,
+        tables: Sequence[np.ndarray],
     ) -> None:
-        """Store weights and what prediction needs of the columns that have one."""
-        self.partitions_ = partitions
-        self.levels_ = np.array([partition.level for partition in partitions])
+        """Store weights, and the log-likelihoods of the columns that have one."""
         self.class_count_ = class_count
         self.class_log_prior_ = log_prior_of(class_count)
-        self.weights_ = np.zeros(len(partitions))
+        self.weights_ = np.zeros(self.n_features_in_)
         self.weights_[informative] = weights
-        used = np.flatnonzero(self.weights_)
-        self._used_tables = log_likelihood_tables(
-            [partitions[j] for j in used], class_count
-        )
+        self._used_tables = [tables[k] for k in np.flatnonzero(weights)]
+
+    def _cuts(self) -> list[ColumnPartition]:
+        """Partitions, where only the parts matter and not what they hold."""
+        return self.partitions_
 
     def _scores(self, table: TableRows) -> np.ndarray:
         """Unnormalised log posterior of each class, shape (n_rows, n_classes)."""
         used = np.flatnonzero(self.weights_)
         parts = part_indexes(
-            self.partitions_, used.tolist(), self._reader, table.numbers, table.levels
+            self._cuts(), used.tolist(), self._reader, table.numbers, table.levels
         )
         terms = PartTerms(parts, self._used_tables, self.classes_.shape[0])
         return np.asarray(terms.scores(self.weights_[used], self.class_log_prior_))

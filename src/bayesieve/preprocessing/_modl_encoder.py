@@ -167,7 +167,8 @@ class MODLEncoder(TransformerMixin, TableEstimator):
         )
         if self.output == "part":
             return parts.astype(np.int64)
-        tables = log_likelihood_tables(self.partitions_, self.class_count_)
+        counts = [partition.counts for partition in self.partitions_]
+        tables = log_likelihood_tables(counts, self.class_count_)
         return np.hstack([logs[parts[:, j]] for j, logs in enumerate(tables)])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -108,11 +108,11 @@ def part_indexes(
 
 
 def log_likelihood_tables(
-    partitions: Sequence[ColumnPartition], class_count: np.ndarray
+    counts: Sequence[np.ndarray], class_count: np.ndarray
 ) -> list[np.ndarray]:
-    """Ln p(part | class) = ln (n_ij + eps) / (N_j + I eps), eps = 1 / (N + 1)."""
+    """Logarithms of (n_ij + eps) / (N_j + I eps), with eps = 1 / (N + 1).
+
+    ``counts`` holds the class counts of the parts of each column.
+    """
     eps = 1.0 / (float(class_count.sum()) + 1.0)
-    return [
-        np.log((partition.counts + eps) / (class_count + partition.n_parts * eps))
-        for partition in partitions
-    ]
+    return [np.log((own + eps) / (class_count + own.shape[0] * eps)) for own in counts]

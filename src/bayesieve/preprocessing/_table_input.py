@@ -125,7 +125,8 @@ def read_labels(
             f"{n_rows} sample(s) in X and {y.shape[0]} in y, while a minimum of 1 is "
             "required."
         )
-    found, codes = encode_labels(y, classes)
+    known = classes is not None and classes is getattr(owner, "classes_", None)
+    found, codes = encode_labels(y, classes, classes_sorted=known)
     if y.dtype.kind == "f":
         if np.isinf(y).any():
             raise ValueError(

@@ -208,6 +208,8 @@ class TableReader:
 
     def read(self, X: Any) -> tuple[np.ndarray, list[Levels]]:
         """Return the numeric columns side by side, and the categorical ones coded."""
+        if not self.categorical.any() and hasattr(X, "iloc"):
+            X = _plain_numbers(X)
         if _is_float_matrix(X) and not self.categorical.any():
             block = np.asarray(X, dtype=np.float64)
             # One pass tells whether a closer look is needed.
@@ -239,6 +241,13 @@ class TableReader:
                 f"numbers now. Got values such as {there[0]!r}."
             )
         return np.full(found.codes.shape[0], np.nan)
+
+
+def _plain_numbers(X: Any) -> Any:
+    """A pandas frame of nothing but NumPy's numbers as an array, at one stroke."""
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
+        return X.to_numpy(dtype=np.float64)
+    return X
 
 
 def _is_float_matrix(X: Any) -> bool:

@@ -297,7 +297,9 @@ def sorted_classes(labels: np.ndarray) -> np.ndarray:
         ) from error
 
 
-def encode_labels(y: Any, classes: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def encode_labels(
+    y: Any, classes: Any = None, *, classes_sorted: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and the code of every label.
 
     Parameters
@@ -306,6 +308,8 @@ def encode_labels(y: Any, classes: Any = None) -> tuple[np.ndarray, np.ndarray]:
         Strings, integers, booleans or floats.
     classes : array-like, default=None
         All classes there may be; a label outside them is an error.
+    classes_sorted : bool, default=False
+        Whether ``classes`` is an array that is sorted already.
 
     Returns
     -------
@@ -315,7 +319,9 @@ def encode_labels(y: Any, classes: Any = None) -> tuple[np.ndarray, np.ndarray]:
         `classes[codes]` are the labels.
     """
     labels = label_array(y)
-    known = None if classes is None else sorted_classes(label_array(classes))
+    known = classes
+    if classes is not None and not classes_sorted:
+        known = sorted_classes(label_array(classes))
     if labels.dtype.kind in NUMERIC_KINDS:
         return _encode_numbers(labels, known)
     return _encode_objects(labels, known)

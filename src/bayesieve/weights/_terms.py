@@ -73,9 +73,6 @@ class Terms(Protocol):
     def take(self, rows: Rows) -> Terms:
         """The terms of some rows."""
 
-    def take_terms(self, chosen: Array) -> Terms:
-        """Some of the terms, for all rows."""
-
     def term(self, k: int) -> Array:
         """Log-likelihoods of one term, of shape (n_rows, n_classes)."""
 
@@ -172,11 +169,6 @@ class PartTerms:
         lines = own + np.arange(own.size)
         terms._full, terms._table = self._full[lines], self._table[lines]
         return terms
-
-    def take_terms(self, chosen: Array) -> PartTerms:
-        """Return some of the terms, for all rows."""
-        tables = [self._full[self._offset[k] : self._offset[k + 1]] for k in chosen]
-        return PartTerms(self._parts[chosen].T, tables, self.n_classes)
 
     def value(
         self,
@@ -346,15 +338,6 @@ class DenseTerms:
         terms._first, terms._terms = self._first[chosen], self._terms[chosen]
         terms.n_terms = terms._first.shape[0]
         terms.n_rows, terms.n_classes = self.n_rows, self.n_classes
-        return terms
-
-    def take_terms(self, chosen: Array) -> DenseTerms:
-        """Return some of the terms, for all rows."""
-        terms = DenseTerms.__new__(DenseTerms)
-        terms._first = np.ascontiguousarray(self._first[chosen])
-        terms._terms = np.ascontiguousarray(self._terms[chosen])
-        terms.n_rows, terms.n_classes = self.n_rows, self.n_classes
-        terms.n_terms = len(chosen)
         return terms
 
     def _flat(self) -> Array:
