@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from bayesieve.inspection._plotting import axes_of, class_shades
 from bayesieve.partition._column import ColumnPartition
 
 __all__ = ["PartitionDisplay"]
+
+_LABEL_WIDTH = 34  # characters of a line
 
 
 class PartitionDisplay:
@@ -81,8 +84,9 @@ class PartitionDisplay:
         rows = counts.sum(axis=1)
         shown = np.sort(np.argsort(-rows, kind="stable")[:max_parts])
         counts, rows = counts[shown], rows[shown]
-        labels = [partition.labels[i] for i in shown]
-        ax = axes_of(ax, width=6.4, height=1.6 + 0.42 * len(labels))
+        labels = ["\n".join(wrap(partition.labels[i], _LABEL_WIDTH)) for i in shown]
+        lines = sum(max(label.count("\n") + 1, 2) for label in labels)
+        ax = axes_of(ax, width=7.2, height=1.7 + 0.19 * lines)
         shares = counts / np.maximum(rows, np.finfo(float).tiny)[:, None]
         # Heights between a thin bar and a full row, so that small parts stay visible.
         heights = 0.25 + 0.65 * rows / max(float(rows.max()), 1e-300)
@@ -96,7 +100,7 @@ class PartitionDisplay:
             left += shares[:, c]
         for place, n in enumerate(rows):
             ax.text(1.01, place, f"{n:,.6g}", va="center", fontsize="small")
-        ax.set_yticks(places, labels)
+        ax.set_yticks(places, labels, fontsize="small", parse_math=False)
         ax.invert_yaxis()
         ax.set_xlim(0, 1)
         ax.set_xlabel("share of each class in the part; rows at the right")
@@ -104,12 +108,18 @@ class PartitionDisplay:
         title = f"{partition.name}: {partition.n_parts} {kind}"
         if len(labels) < partition.n_parts:
             title += f", the largest {len(labels)} shown"
-        ax.set_title(f"{title} (level {partition.level:.3f})", loc="left")
+        title = f"{title} (level {partition.level:.3f})"
+        ax.set_title(title, loc="left", parse_math=False)
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
         if counts.shape[1] <= 12:
-            ax.legend(
-                title="class", loc="upper left", bbox_to_anchor=(1.1, 1), frameon=False
+            legend = ax.legend(
+                loc="upper left",
+                bbox_to_anchor=(0, -0.9 / (1 + 0.19 * lines)),
+                ncols=min(counts.shape[1], 4),
+                frameon=False,
             )
+            for text in legend.get_texts():
+                text.set_parse_math(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
