@@ -43,7 +43,7 @@ from probability_scores import (
     all_classes,
     compression,
     row_losses,
-    stratified_folds,
+    usual_folds,
     weighted_auc,
 )
 from uci_generators import GENERATORS, generate
@@ -196,7 +196,7 @@ def run_set(name: str, options: argparse.Namespace) -> None:
     """Do the folds of one set that are missing, writing after every one."""
     data = read(name)
     labels, y = np.unique(data.y, return_inverse=True)
-    folds = stratified_folds(y, options.folds, SEED)
+    folds = usual_folds(y, options.folds)
     header = {
         "study": STUDY,
         "data": name,

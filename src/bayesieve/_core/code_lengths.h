@@ -22,32 +22,39 @@ inline double log_gamma(double x) {
 #endif
 }
 
-// lf(n) = ln n!, from a table for the whole numbers up to `largest` and by ln Gamma for the
-// rest: row weights need not be whole.
+// lf(n) = ln n!: a table for small whole numbers, made once, and Stirling's series beyond, where
+// four terms are exact to the last bits. Row weights need not be whole: those go by ln Gamma.
 class LogFactorials {
   public:
-    explicit LogFactorials(double largest) {
-        const double bounded = std::min(std::max(largest, 0.0), 4194304.0);
-        table_.resize(static_cast<std::size_t>(bounded) + 64);
+    static const LogFactorials& shared() {
+        static const LogFactorials table;
+        return table;
+    }
+    double operator()(double n) const {
+        if (n >= kTabled) return stirling(n);
+        const auto whole = static_cast<std::size_t>(n);
+        return static_cast<double>(whole) == n ? table_[whole] : log_gamma(n + 1.0);
+    }
+    // Counts known to be whole need no test.
+    double operator()(std::int32_t n) const {
+        return n < kTabled ? table_[static_cast<std::size_t>(n)] : stirling(n);
+    }
+
+  private:
+    static constexpr std::int32_t kTabled = 1 << 16;  // 512 kB: the second cache holds it
+    LogFactorials() : table_(kTabled) {
         long double sum = 0.0L;
-        table_[0] = 0.0;
         for (std::size_t n = 1; n < table_.size(); ++n) {
             sum += std::log(static_cast<double>(n));
             table_[n] = static_cast<double>(sum);
         }
     }
-    double operator()(double n) const {
-        const auto whole = static_cast<std::size_t>(n);
-        if (whole < table_.size() && static_cast<double>(whole) == n) return table_[whole];
-        return log_gamma(n + 1.0);
+    static double stirling(double n) {
+        constexpr double kHalfLogTwoPi = 0.918938533204672741780329736406;
+        const double inverse = 1.0 / n, square = inverse * inverse;
+        return (n + 0.5) * std::log(n) - n + kHalfLogTwoPi +
+               inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0));
     }
-    // Counts known to be whole need no test; beyond the table they are rare.
-    double operator()(std::int32_t n) const {
-        const auto whole = static_cast<std::size_t>(n);
-        return whole < table_.size() ? table_[whole] : log_gamma(static_cast<double>(n) + 1.0);
-    }
-
-  private:
     std::vector<double> table_;
 };
 

@@ -197,7 +197,7 @@ ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size
         if (rows.weights != nullptr) rows.size = rows.kept.size();
         double total = 0.0;
         for (const double t : class_total) total += t;
-        const LogFactorials logs(total + static_cast<double>(classes));
+        const LogFactorials& logs = LogFactorials::shared();
         const IntervalCriterion shared(total, classes, attribute_cost, classical, logs);
         null_cost = null_cost_of(shared, class_total);
         const bool whole = rows.weights == nullptr || whole_numbers(rows.weights, n);
@@ -277,7 +277,7 @@ TableAnswer discretize_table(const Table& table, double attribute_cost, bool cla
         }
         double total = 0.0;
         for (const double t : class_total) total += t;
-        const LogFactorials logs(total + static_cast<double>(classes));
+        const LogFactorials& logs = LogFactorials::shared();
         const IntervalCriterion shared(total, classes, attribute_cost, classical, logs);
         null_cost = null_cost_of(shared, class_total);
         const bool whole = whole_numbers(table.data(), cells) &&

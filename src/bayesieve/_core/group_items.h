@@ -15,27 +15,6 @@ namespace bayesieve {
 
 using Labels = std::vector<std::int32_t>;
 
-// lf of any count: one table for the process, and beyond it Stirling's series, whose next term
-// is below 1e-20 there and which costs one logarithm.
-class CountLogFactorial {
-  public:
-    CountLogFactorial() : table_(shared()) {}
-    double operator()(double n) const {
-        if (n < kTabled) return table_(n);
-        const double inverse = 1.0 / n;
-        return (n + 0.5) * std::log(n) - n + 0.918938533204672741780329736406 +
-               inverse * (1.0 / 12.0 - inverse * inverse / 360.0);
-    }
-
-  private:
-    static constexpr double kTabled = 65536.0;
-    static const LogFactorials& shared() {
-        static const LogFactorials table(kTabled);
-        return table;
-    }
-    const LogFactorials& table_;
-};
-
 // e = lf(n + J - 1) - lf(J - 1) - sum_j lf(n_j): rows_prep + rows_data of one group.
 class RowCost {
   public:
@@ -59,7 +38,7 @@ class RowCost {
     double parameters(double total) const { return lf(total + shift_) - fixed_ - lf(total); }
     double head(double total) const { return lf(total + shift_); }
 
-    const CountLogFactorial lf;
+    const LogFactorials& lf = LogFactorials::shared();
 
   private:
     std::size_t classes_;

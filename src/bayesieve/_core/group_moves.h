@@ -146,7 +146,7 @@ class MovableGroups {
     }
     // e of group g with item i added (sign 1) or taken away (-1), less e of the group.
     double change(std::size_t g, std::size_t i, double sign) const {
-        const CountLogFactorial& lf = cost_of_.lf;
+        const LogFactorials& lf = cost_of_.lf;
         const double *group = groups_.row(g), *item = items_.row(i);
         double d = cost_of_.head(std::max(groups_.total[g] + sign * items_.total[i], 0.0)) -
                    cost_of_.head(groups_.total[g]);

@@ -51,7 +51,7 @@ class SelectiveNB(StreamLearner):
     variable_cost : array-like of shape (n_features,) or dict, optional
         Cost of using each column in nats, in place of its preparation cost; a dict
         names the columns it changes. A way to say what is dear or distrusted.
-    min_gain : float, default=2e-5
+    min_gain : float, default=5e-5
         "auto" keeps a column only if the criterion, in nats per row, would rise by this
         much without it.
     batch_size : int or None, default=1000
@@ -192,7 +192,7 @@ class SelectiveNB(StreamLearner):
         regularization: float = 0.1,
         exponent: float | None = None,
         variable_cost: Any = None,
-        min_gain: float = 2e-5,
+        min_gain: float = 5e-5,
         batch_size: int | None = 1000,
         effort: int = 5,
         max_iter: int = 100,

@@ -25,7 +25,7 @@ def parsimonious(
     problem: WeightProblem,
     w0: Array | None = None,
     *,
-    min_gain: float = 2e-5,
+    min_gain: float = 5e-5,
     gtol: float = 1e-6,
     max_seconds: float | None = None,
     callback: Callback | None = None,
