@@ -79,15 +79,19 @@ def python_blocks(text):
 
 
 def test_readme_example_runs(readme, capsys):
-    (block,) = python_blocks(readme)
-    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    words, people = python_blocks(readme)
+    exec(compile(words, "README.md", "exec"), {"__name__": "readme"})
     out = capsys.readouterr().out
     assert "claim" in out
     assert "proven optimal: True" in out
+    exec(compile(people, "README.md", "exec"), {"__name__": "readme"})
+    out = capsys.readouterr().out
+    assert re.search(r"'height': np.float64\(0.0\)|'height': 0.0", out)
+    assert "age: 2 intervals" in out
 
 
 def test_readme_example_is_ten_lines(readme):
-    (block,) = python_blocks(readme)
+    block = python_blocks(readme)[0]
     assert len([line for line in block.splitlines() if line]) <= 10
 
 

@@ -87,10 +87,10 @@ class MODLEncoder(TransformerMixin, TableEstimator):
     >>> y = np.where((age > 40) == (rng.random(1000) < 0.9), "yes", "no")
     >>> encoder = MODLEncoder().fit(age[:, None], y)
     >>> print(encoder.partitions_[0].table())
-    x0: 2 intervals, level 0.5144
-    part         rows   share   P(no)  P(yes)
-    ]-inf, 40.5]  368  36.8 %  89.9 %  10.1 %
-    ]40.5, inf[   632  63.2 %  10.8 %  89.2 %
+    x0: 2 intervals, level 0.5220
+    part          rows   share   P(no)  P(yes)
+    ]-inf, 40.5]   347  34.7 %  90.8 %   9.2 %
+    ]40.5, inf[    653  65.3 %   8.9 %  91.1 %
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
