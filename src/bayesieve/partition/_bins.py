@@ -59,9 +59,10 @@ class NumberBins:
             wanted = np.arange(1, max_bins) * there.shape[0] // max_bins - 1
             cuts = np.unique(cuts[np.minimum(cuts.searchsorted(wanted), cuts.size - 1)])
         low, high = there[cuts], there[cuts + 1]
-        middle = low + (high - low) / 2
+        middle = 0.5 * low + 0.5 * high
         # Between neighbouring floats there is no middle; a bound goes to its left.
-        return cls(np.where(middle < high, middle, low), n_classes)
+        inside = (middle >= low) & (middle < high)
+        return cls(np.where(inside, middle, low), n_classes)
 
     def partition(self, *, attribute_cost: float, criterion: str) -> IntervalPartition:
         """Search the best intervals, unions of bins, from the counts so far."""
