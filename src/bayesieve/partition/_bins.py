@@ -53,7 +53,9 @@ class NumberBins:
     ) -> NumberBins:
         """Bins of equal frequency, one for each value if there are few."""
         there = np.sort(values[~np.isnan(values)])
-        last_of_value = np.append(np.flatnonzero(np.diff(there)), there.shape[0] - 1)
+        last_of_value = np.append(
+            np.flatnonzero(there[1:] != there[:-1]), there.shape[0] - 1
+        )
         cuts = last_of_value[:-1]  # rows after which a bin may end
         if cuts.shape[0] >= max_bins:
             wanted = np.arange(1, max_bins) * there.shape[0] // max_bins - 1

@@ -173,7 +173,7 @@ class ColumnPartition:
         if self.n_parts == 1:
             return ["all values"]
         edges = [-math.inf, *self.parts.bounds.tolist(), math.inf]
-        shown = [_time(edge) if self.is_time else f"{edge:.6g}" for edge in edges]
+        shown = [_time(edge) if self.is_time else _number(edge) for edge in edges]
         if len(set(shown)) < len(shown):  # too close for six digits
             shown = [repr(edge) for edge in edges]
         labels = [f"]{low}, {high}]" for low, high in pairwise(shown)]
@@ -216,6 +216,12 @@ class ColumnPartition:
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
+
+
+def _number(bound: float) -> str:
+    """Six digits, and more only for large numbers that fit without an exponent."""
+    text = f"{bound:.6g}"
+    return f"{bound:.12g}" if "e+" in text and abs(bound) < 1e12 else text
 
 
 def _time(seconds: float) -> str:
