@@ -38,12 +38,12 @@ class StreamLearner(WeightedNaiveBayes):
 
         The first rows (or an earlier `fit`) give partitions and weights, so the model
         predicts from then on. Later rows update the counts of parts. Weights follow:
-        they are searched again after every half window of rows ("auto" and "convex"), or
-        take a few steps of a descent on the criterion with each call (the other
-        optimizers). Partitions are searched again when the number of rows has doubled
-        (four times that once the window is full), when a class comes for the first
-        time, and from the latest rows alone when the stream has changed. What the
-        columns are is settled by the first rows.
+        they are searched again after every half window of rows ("auto", "convex"), or
+        take a few steps of a descent on the criterion with each call (the others).
+        Partitions are searched again when the number of rows has doubled (four times
+        that once the window is full), when a class comes for the first time, and from
+        the latest rows alone when the stream has changed. What the columns are is
+        settled by the first rows.
 
         Parameters
         ----------
