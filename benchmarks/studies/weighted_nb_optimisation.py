@@ -216,8 +216,8 @@ def batch_significance(results: list[SetResult]) -> str:
     )
     return (
         f"Sets with more than 1000 rows: {len(large)} (the paper: 16). Train "
-        f"compression of L = N significantly better than of L = 1000: **{len(ahead)} of "
-        f"{len(large)}** (the paper: 8 of 16)"
+        "compression of L = N significantly better than of L = 1000: "
+        f"**{len(ahead)} of {len(large)}** (the paper: 8 of 16)"
         + (f": {', '.join(r.name for r in ahead)}" if ahead else "")
         + f". Largest difference of means {gain:.4f}. The other way round: "
         f"{len(better(part, full, TRAIN))}. On test rows: "
@@ -259,8 +259,10 @@ def restart_table(results: list[SetResult], setting: Setting) -> str:
     first = gaps(results, base, setting.exact)
     test = over_sets(results, base, TEST).mean()
     body.append(
-        ["one descent", "", "", "", "", "", "", "", ""]
-        + [f"{first.mean():.5f}", f"{first.max():.5f}", "", f"{test:.4f}"]
+        [
+            *("one descent", *[""] * 8),
+            *(f"{first.mean():.5f}", f"{first.max():.5f}", "", f"{test:.4f}"),
+        ]
     )
     for method, paper in PAPER.items():
         other = next(one for one in PAPER if one != method)

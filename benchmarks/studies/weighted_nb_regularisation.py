@@ -87,9 +87,10 @@ def measure(fold: Fold, key: str, optimizer: Optimizer) -> list[float]:
 INTRODUCTION = """# Regularisation of the weights
 
 Written by `weighted_nb_regularisation.py`. Means over folds, then over sets. AUC: one
-class against the rest, weighted by frequency. Better, worse: sets whose test AUC differs from that of lambda = 0, paired
-t-test over the folds, two-sided at 5 %. Kept share: mean over sets of kept variables
-divided by those of SNB (sets where SNB keeps none are left out).
+class against the rest, weighted by frequency. Better, worse: sets whose test AUC
+differs from that of lambda = 0, paired t-test over the folds, two-sided at 5 %. Kept
+share: mean over sets of kept variables divided by those of SNB (without the sets where
+SNB keeps none).
 """
 
 
