@@ -82,7 +82,8 @@ def better_and_worse(
 def folds_note(results: Sequence[SetResult]) -> str:
     """Say how many sets and folds a page is about."""
     few = [f"{r.name} ({r.folds})" for r in results if r.folds < 10]
-    text = f"{len(results)} sets, ten folds each"
+    sets = "set" if len(results) == 1 else "sets"
+    text = f"{len(results)} {sets}, ten folds each"
     if few:
         text += f", but fewer of {', '.join(few)}"
     return text + "."

@@ -108,12 +108,14 @@ def convergence(
     for panel, axes in enumerate(many[0]):
         for at, one in enumerate(paths):
             values = np.maximum((one.best if panel else one.value) - optimum, 1e-6)
+            # Restarts begin with the single descent: it lies broad below them.
+            below = best and at == 0
             axes.plot(
                 np.arange(1, values.shape[0] + 1),
                 values,
-                color=INK[at],
+                color="#aaaaaa" if below else INK[at],
                 ls=DASHES[at],
-                lw=2.0 if panel or not best else 1.2,
+                lw=5.0 if below else 2.0 if panel or not best else 1.2,
                 label=one.label,
             )
         axes.set(yscale="log", xlabel="iteration")
