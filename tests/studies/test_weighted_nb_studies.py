@@ -157,7 +157,7 @@ def test_optimisation_is_stored_and_goes_on(page):
         if not setting.regularization:
             assert (one.column(key, "criterion") >= exact - 1e-6).all()
     text = (folder / "tables.md").read_text()
-    assert "1 sets, ten folds each, but fewer of led (2)." in text
+    assert "1 set, ten folds each, but fewer of led (2)." in text
     assert text.count("| VNS | 5 |") == 4
     if figures.can_draw():
         assert (folder / "figure_1_1.png").stat().st_size > 10_000
