@@ -12,6 +12,7 @@ void register_discretization(nb::module_& m);
 void register_grouping(nb::module_& m);
 void register_weighted_parts(nb::module_& m);
 void register_binning(nb::module_& m);
+void register_text_counting(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of bayesieve.";
@@ -23,4 +24,5 @@ NB_MODULE(_core, m) {
     register_grouping(m);
     register_weighted_parts(m);
     register_binning(m);
+    register_text_counting(m);
 }

@@ -1,0 +1,283 @@
+// Strings to numbers, once for each distinct string, shared by all threads.
+//
+// The dictionary is cut into shards by hash, each with a lock of its own. Every thread keeps a
+// small direct-mapped cache in front: text repeats its frequent words, so that locks and large
+// tables are met for rare words only. Which number a word gets depends on the order in which
+// threads meet it; results are sorted by string in the end and do not.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "text_memory.h"
+#include "text_threads.h"
+#include "text_unicode.h"
+
+namespace bayesieve::text {
+
+constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ull;
+
+inline std::uint64_t mixed(std::uint64_t x) {
+    x ^= x >> 32;
+    x *= 0xD6E8FEB86659FD93ull;
+    x ^= x >> 32;
+    return x;
+}
+
+inline std::uint64_t hash_bytes(const Byte* p, std::size_t size) {
+    std::uint64_t h = size * kMix, word;
+    while (size >= 8) {
+        std::memcpy(&word, p, 8);
+        h = (h ^ word) * kMix;
+        h ^= h >> 29;
+        p += 8;
+        size -= 8;
+    }
+    word = 0;
+    for (std::size_t i = 0; i < size; ++i) word |= static_cast<std::uint64_t>(p[i]) << (8 * i);
+    return mixed((h ^ word) * kMix);
+}
+
+inline bool less_bytes(const Span& a, const Span& b) {
+    const std::size_t shared = std::min(a.size, b.size);
+    const int order = shared == 0 ? 0 : std::memcmp(a.data, b.data, shared);
+    return order != 0 ? order < 0 : a.size < b.size;
+}
+
+class Dictionary {
+public:
+    static constexpr std::uint32_t kShards = 64;
+
+    // The number of a string, from 1; 0 is never given and may stand for "none".
+    // Sets `kept` to a copy of the string that lives as long as the dictionary.
+    std::uint32_t number(const Byte* p, std::size_t size, std::uint64_t hash, const Byte*& kept) {
+        const auto which = static_cast<std::uint32_t>(hash >> 58);
+        Shard& shard = shards_[which];
+        const std::lock_guard<std::mutex> lock(shard.guard);
+        const std::uint32_t i = shard.place(p, size, hash, true);
+        kept = shard.words[i].data;
+        return i * kShards + which + 1;
+    }
+    // The number of a string that is there, else 0. Only when nobody adds.
+    std::uint32_t find(const Byte* p, std::size_t size, std::uint64_t hash) const {
+        const auto which = static_cast<std::uint32_t>(hash >> 58);
+        const std::uint32_t i = shards_[which].look_up(p, size, hash);
+        return i == kNone ? 0 : i * kShards + which + 1;
+    }
+    std::size_t size() const {
+        std::size_t total = 0;
+        for (const Shard& shard : shards_) total += shard.words.size();
+        return total;
+    }
+    std::size_t bytes() const {
+        std::size_t total = 0;
+        for (const Shard& shard : shards_)
+            total += shard.words.bytes() + shard.slots.bytes() + shard.arena_bytes;
+        return total;
+    }
+    // Largest number given out.
+    std::size_t limit() const {
+        std::size_t largest = 0;
+        for (std::uint32_t s = 0; s < kShards; ++s)
+            if (!shards_[s].words.empty())
+                largest = std::max<std::size_t>(largest,
+                                                (shards_[s].words.size() - 1) * kShards + s + 1);
+        return largest;
+    }
+    Span string(std::uint32_t number) const {
+        const Word& word = shards_[(number - 1) % kShards].words[(number - 1) / kShards];
+        return {word.data, word.size};
+    }
+
+    // Strings in order, and for every number the rank of its string, from 1.
+    void ranks(std::size_t threads, std::vector<Span>& sorted,
+               Block<std::uint32_t>& rank) const {
+        struct Item {
+            std::uint64_t head;  // first eight bytes, most significant first
+            Span text;
+            std::uint32_t number;
+        };
+        // Cut by first bytes so that threads sort parts of their own.
+        std::vector<Item> items;
+        items.reserve(size());
+        for (std::uint32_t s = 0; s < kShards; ++s) {
+            const Shard& shard = shards_[s];
+            for (std::size_t i = 0; i < shard.words.size(); ++i) {
+                const Word& word = shard.words[i];
+                std::uint64_t head = 0;
+                for (std::size_t b = 0; b < 8; ++b)
+                    head = head << 8 | (b < word.size ? word.data[b] : 0u);
+                items.push_back({head,
+                                 {word.data, word.size},
+                                 static_cast<std::uint32_t>(i * kShards + s + 1)});
+            }
+        }
+        const auto less = [](const Item& a, const Item& b) {
+            return a.head != b.head ? a.head < b.head : less_bytes(a.text, b.text);
+        };
+        // Threads sort equal parts, then pairs of parts are merged.
+        std::size_t parts = 1;
+        while (parts < threads && items.size() / (2 * parts) >= 1024) parts *= 2;
+        const auto bound = [&](std::size_t part) {
+            return items.begin() + static_cast<std::ptrdiff_t>(items.size() * part / parts);
+        };
+        run_tasks(threads, parts, [&](std::size_t, std::size_t part) {
+            std::sort(bound(part), bound(part + 1), less);
+        });
+        for (std::size_t width = 1; width < parts; width *= 2)
+            run_tasks(threads, parts / (2 * width), [&](std::size_t, std::size_t pair) {
+                const std::size_t first = 2 * width * pair;
+                std::inplace_merge(bound(first), bound(first + width), bound(first + 2 * width),
+                                   less);
+            });
+        sorted.resize(items.size());
+        rank.resize(limit() + 1);
+        std::fill(rank.begin(), rank.end(), 0u);
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            sorted[i] = items[i].text;
+            rank[items[i].number] = static_cast<std::uint32_t>(i + 1);
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+    static constexpr std::size_t kChunk = 1 << 16;
+
+    struct Word {
+        const Byte* data;
+        std::uint32_t size;
+        std::uint32_t hash;
+    };
+    struct Shard {
+        std::mutex guard;
+        Block<Word> words;
+        Block<std::uint32_t> slots;  // index of a word plus one; 0 is free
+        std::vector<std::unique_ptr<Byte[]>> chunks;
+        std::size_t left = 0;
+        Byte* next = nullptr;
+        std::size_t arena_bytes = 0;
+
+        std::uint32_t look_up(const Byte* p, std::size_t size, std::uint64_t hash) const {
+            if (slots.empty()) return kNone;
+            const std::size_t mask = slots.size() - 1;
+            const auto tag = static_cast<std::uint32_t>(hash);
+            for (std::size_t at = tag & mask;; at = (at + 1) & mask) {
+                if (slots[at] == 0) return kNone;
+                const Word& word = words[slots[at] - 1];
+                if (word.hash == tag && word.size == size &&
+                    (size == 0 || std::memcmp(word.data, p, size) == 0))
+                    return slots[at] - 1;
+            }
+        }
+        std::uint32_t place(const Byte* p, std::size_t size, std::uint64_t hash, bool) {
+            const std::uint32_t found = look_up(p, size, hash);
+            if (found != kNone) return found;
+            if (size > 0xFFFFFFFFull) throw std::length_error("a term is longer than 4 GB");
+            if (words.size() >= kNone / kShards - 1)
+                throw std::length_error("more than four thousand million distinct strings");
+            if ((words.size() + 1) * 10 > slots.size() * 7) grow();
+            words.push_back({keep(p, size), static_cast<std::uint32_t>(size),
+                             static_cast<std::uint32_t>(hash)});
+            put(static_cast<std::uint32_t>(words.size() - 1));
+            return static_cast<std::uint32_t>(words.size() - 1);
+        }
+        void put(std::uint32_t index) {
+            const std::size_t mask = slots.size() - 1;
+            std::size_t at = words[index].hash & mask;
+            while (slots[at] != 0) at = (at + 1) & mask;
+            slots[at] = index + 1;
+        }
+        void grow() {
+            const std::size_t size = slots.empty() ? 64 : slots.size() * 2;
+            slots.release();
+            slots.resize(size);
+            std::fill(slots.begin(), slots.end(), 0u);
+            for (std::size_t i = 0; i < words.size(); ++i) put(static_cast<std::uint32_t>(i));
+        }
+        const Byte* keep(const Byte* p, std::size_t size) {
+            if (size > left || next == nullptr) {
+                // Begins small: a dictionary of a few words should cost a few kilobytes.
+                const std::size_t room =
+                    std::max(size, std::min(kChunk, std::max<std::size_t>(256, arena_bytes)));
+                chunks.push_back(std::make_unique<Byte[]>(room));
+                next = chunks.back().get();
+                left = room;
+                arena_bytes += room;
+            }
+            Byte* kept = next;
+            if (size > 0) std::memcpy(kept, p, size);
+            next += size;
+            left -= size;
+            return kept;
+        }
+    };
+    Shard shards_[kShards];
+};
+
+// A thread's own way into the dictionary.
+class CachedDictionary {
+public:
+    // Words of `stop`, if given, have the number 0.
+    CachedDictionary(Dictionary& shared, const Dictionary* stop)
+        : shared_(shared), stop_(stop), lines_(kLines) {}
+
+    std::uint32_t number(const Byte* p, std::size_t size) {
+        const std::uint64_t hash = hash_bytes(p, size);
+        Line& line = lines_[hash & (kLines - 1)];
+        if (line.hash == hash && line.size == size && line.data != nullptr &&
+            (size == 0 || std::memcmp(line.data, p, size) == 0))
+            return line.number;
+        if (stop_ != nullptr) {
+            const std::uint32_t found = stop_->find(p, size, hash);
+            if (found != 0) {
+                line = {hash, stop_->string(found).data, static_cast<std::uint32_t>(size), 0};
+                return 0;
+            }
+        }
+        const Byte* kept = nullptr;
+        const std::uint32_t number = shared_.number(p, size, hash, kept);
+        line = {hash, kept, static_cast<std::uint32_t>(size), number};
+        return number;
+    }
+
+private:
+    static constexpr std::size_t kLines = 1 << 15;
+    struct Line {
+        std::uint64_t hash = 0;
+        const Byte* data = nullptr;
+        std::uint32_t size = 0;
+        std::uint32_t number = 0;
+    };
+    Dictionary& shared_;
+    const Dictionary* stop_;
+    std::vector<Line> lines_;
+};
+
+// The same face for a dictionary that is complete: unknown words have the number 0.
+class FixedDictionary {
+public:
+    FixedDictionary(const Dictionary& words, const Dictionary* stop)
+        : words_(words), stop_(stop) {}
+
+    static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
+
+    // 0 for stop words, which are left out; kUnknown for words that end every n-gram.
+    std::uint32_t number(const Byte* p, std::size_t size) const {
+        const std::uint64_t hash = hash_bytes(p, size);
+        if (stop_ != nullptr && stop_->find(p, size, hash) != 0) return 0;
+        const std::uint32_t found = words_.find(p, size, hash);
+        return found == 0 ? kUnknown : found;
+    }
+
+private:
+    const Dictionary& words_;
+    const Dictionary* stop_;
+};
+
+}  // namespace bayesieve::text
