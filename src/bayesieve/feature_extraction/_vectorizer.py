@@ -98,11 +98,11 @@ def to_vectorizer(
     vectorizer = _CLASSES[kind](vocabulary=terms.names, **arguments)
     if terms.options is None:
         _check_reachable(vectorizer, terms.names)
-    vectorizer.fit([""])  # sets the vocabulary; there is nothing to learn from a text
-    if kind == "tfidf" and vectorizer.use_idf:
-        documents, total = _documents(terms, document_count, n_documents)
-        smooth = float(vectorizer.smooth_idf)
-        with np.errstate(divide="ignore"):  # a term in no document, not smoothed
+    with np.errstate(divide="ignore"):  # terms in no document, not smoothed
+        vectorizer.fit([""])  # sets the vocabulary; an idf from it is not used
+        if kind == "tfidf" and vectorizer.use_idf:
+            documents, total = _documents(terms, document_count, n_documents)
+            smooth = float(vectorizer.smooth_idf)
             vectorizer.idf_ = np.log((total + smooth) / (documents + smooth)) + 1.0
     return vectorizer
 
