@@ -298,7 +298,7 @@ def test_wrong_labels_and_weights():
     model = SparseTextNB(2)
     with pytest.raises(ValueError, match="6 texts and 2 labels"):
         model.fit(TEXTS, ["a", "b"])
-    with pytest.raises(ValueError, match="at least two classes in y. Got one class"):
+    with pytest.raises(ValueError, match=r"at least two classes in y. Got one class"):
         model.fit(TEXTS, [1] * 6)
     with pytest.raises(ValueError, match="requires y to be passed"):
         model.fit(TEXTS, None)
