@@ -121,6 +121,18 @@ def test_counts_of_documents_are_taken_where_they_were_kept():
     np.testing.assert_allclose(ours.idf_, theirs.idf_, rtol=1e-15)
 
 
+def test_counts_of_texts_know_their_documents():
+    counts = ClassCounts.from_text([(TEXTS, LABELS)], ngram_range=(1, 2))
+    selector = NaiveFeatureSelector(4, keep_counts=True).fit_counts(counts)
+    ours = to_vectorizer(selector, "tfidf", ngram_range=(1, 2))
+    names = ours.get_feature_names_out()
+    theirs = TfidfVectorizer(vocabulary=names, ngram_range=(1, 2)).fit(TEXTS)
+    np.testing.assert_allclose(ours.idf_, theirs.idf_, rtol=1e-15)
+    selected = counts.select(selector.support_indices_)
+    again = to_vectorizer(selected, "tfidf", ngram_range=(1, 2))
+    np.testing.assert_array_equal(again.idf_, ours.idf_)
+
+
 def test_counts_and_plain_terms_in_any_order():
     counts = named_counts(binary=True).select([5, 2, 9])
     names = counts.feature_names.tolist()

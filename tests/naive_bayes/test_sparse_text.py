@@ -381,6 +381,23 @@ def test_ready_counts(model):
         ours.fit_counts(X)
 
 
+@pytest.mark.parametrize("model", ["multinomial", "bernoulli"])
+def test_counts_of_texts_in_batches(model):
+    texts, y = random_texts()
+    options = {"ngram_range": (1, 2), "stop_words": ["the"]}
+    batches = [(texts[:50], y[:50]), (texts[50:], y[50:])]
+    counts = ClassCounts.from_text(batches, binary=model == "bernoulli", **options)
+    ours = SparseTextNB(4, model=model, min_df=3, **options).fit_counts(counts)
+    expected = SparseTextNB(4, model=model, min_df=3, **options).fit(texts, y)
+    assert ours.support_terms_ == expected.support_terms_
+    np.testing.assert_array_equal(
+        ours.predict_proba(texts), expected.predict_proba(texts)
+    )
+    np.testing.assert_array_equal(
+        ours.document_frequency_, expected.document_frequency_
+    )
+
+
 def test_fitted_again_on_other_texts_forgets_the_first():
     texts, y = random_texts()
     model = SparseTextNB(3).fit(TEXTS, LABELS)

@@ -168,7 +168,7 @@ def _of_estimator(estimator: Any) -> _Terms:
             "without names. Hint: fit on ClassCounts with feature_names (fit_counts), "
             "or pass [terms[i] for i in support_indices_]."
         )
-    return _Terms(np.asarray(names, dtype=object)[columns].tolist())
+    return _Terms(list(names[columns]))  # an array, or terms that stay packed
 
 
 def _documents(

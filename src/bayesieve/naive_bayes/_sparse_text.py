@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -345,7 +345,7 @@ class SparseTextNB(SparseNaiveBayes):
                 found.n_documents.astype(np.float64),
                 self._count_kind(),
                 feature_count=found.document_count if presence else found.count,
-                feature_names=found.names.to_numpy(),
+                feature_names=found.names,
                 document_count=None if presence else found.document_count,
             )
         )
@@ -388,8 +388,7 @@ class SparseTextNB(SparseNaiveBayes):
         counts = self._without_rare_terms(counts)
         self.n_features_in_ = counts.n_features
         super()._solve(counts)
-        names = counts.feature_names[self.support_indices_]
-        self._names = TermNames.from_strings(names)
+        self._names = _packed(counts.feature_names[self.support_indices_])
         self._options = options
         self._matcher: TermMatcher | None = None
         self.text_options_ = options.vectorizer()
@@ -413,18 +412,28 @@ class SparseTextNB(SparseNaiveBayes):
                 f"min_df and max_df of {type(self).__name__} need counts of documents. "
                 "Got counts without document_count."
             )
-        names = TermNames.from_strings(counts.feature_names)
-        n_documents = counts.class_count
-        kept = TextCounts(names, counts.feature_count, documents, n_documents).pruned(
-            self.min_df, self.max_df
-        )
+        kept = TextCounts(
+            _packed(counts.feature_names),
+            counts.feature_count,
+            documents,
+            counts.class_count,
+        ).pruned(self.min_df, self.max_df)
         if len(kept.names) == 0:
             raise ValueError(
                 f"No term is in at least min_df={self.min_df!r} and at most "
                 f"max_df={self.max_df!r} of the texts. "
                 "Hint: a lower min_df or a higher max_df."
             )
-        return counts.select(names.index_of(kept.names))
+        return ClassCounts._of(
+            replace(
+                counts._parts,
+                feature_names=kept.names,
+                feature_count=kept.count,
+                document_count=None
+                if counts.document_count is None
+                else kept.document_count,
+            )
+        )
 
     def _solver_options(self) -> dict[str, Any]:
         return {"alpha": self.alpha}
@@ -493,3 +502,7 @@ class SparseTextNB(SparseNaiveBayes):
 def _document_table(counts: ClassCounts) -> Any:
     """Documents with each term by class, where they were counted."""
     return counts.feature_count if counts.kind == "binary" else counts.document_count
+
+
+def _packed(names: Any) -> TermNames:
+    return names if isinstance(names, TermNames) else TermNames.from_strings(names)
