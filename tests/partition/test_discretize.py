@@ -360,3 +360,13 @@ def test_sweeps_of_long_columns_find_what_is_there():
     assert not found.exact
     noise = one(rng.permutation(x), y, 2, exact_budget=NEVER)
     assert noise.level == 0.0
+
+
+@pytest.mark.parametrize("weight", [1e6, 1e9, 1e12, 1e300])
+def test_huge_weights_end(weight):
+    """Costs of 1e9 nats round by more than the smallest gain: moves went in circles."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300).astype(np.int32)
+    X = np.column_stack([rng.normal(size=300) + 2 * y, rng.normal(size=300)])
+    found = discretize_columns(X, y, 2, sample_weight=np.full(300, weight))
+    assert [partition.n_parts > 10 for partition in found] == [True, True]

@@ -21,7 +21,11 @@ class IntervalMoves {
   public:
     IntervalMoves(const OrderedTable<Count>& table, const Prior& prior,
                   const std::vector<std::uint32_t>& ends)
-        : table_(table), prior_(prior), alive_(ends.size()) {
+        : table_(table),
+          prior_(prior),
+          alive_(ends.size()),
+          // Costs are differences of ln N!, so a large N rounds away more than small gains.
+          rounding_(1e-14 * table.logs()(static_cast<double>(table.below(table.rows())))) {
         std::uint32_t begin = 0;
         for (std::size_t i = 0; i < ends.size(); ++i) {
             nodes_.push_back({begin, ends[i], static_cast<std::int32_t>(i) - 1,
@@ -107,7 +111,7 @@ class IntervalMoves {
             const std::size_t now =
                 kind == kSplit ? alive_ + 1 : kind == kShift ? alive_ : alive_ - 1;
             const double change = queue.top().change + prior_(now) - prior_(alive_);
-            const double margin = kind < kShift ? 1e-9 : -1e-7;
+            const double margin = kind < kShift ? 1e-9 : -std::max(1e-7, rounding_);
             if (change < margin && change < least - (chosen < 0 ? 0.0 : kCostTie)) {
                 least = change;
                 chosen = kind;
@@ -162,6 +166,7 @@ class IntervalMoves {
     const OrderedTable<Count>& table_;
     const Prior& prior_;
     std::size_t alive_;
+    double rounding_;
     std::vector<Node> nodes_;
     std::array<std::priority_queue<Entry>, 4> queues_;
 };
