@@ -282,4 +282,65 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
     }
 }
 
+// Texts one after the other: text i is data[offsets[i] : offsets[i + 1]].
+struct Batch {
+    const Byte* data;
+    const std::int64_t* offsets;
+    std::size_t documents;
+    const std::int32_t* codes;  // class of each text; -1 leaves it out
+    // Already cut into words: text i has the words words[i] to words[i + 1], and `offsets` are
+    // those of the words.
+    const std::int64_t* words = nullptr;
+
+    Span at(std::size_t i) const {
+        return {data + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+    }
+    std::size_t bytes_until(std::size_t document) const {
+        const std::int64_t i = words == nullptr ? static_cast<std::int64_t>(document)
+                                                : words[document];
+        return static_cast<std::size_t>(offsets[i]);
+    }
+};
+
+// Calls emit(key) for every n-gram of document i.
+template <std::size_t W, class Numbers, class Emit>
+void document_ngrams(const Analysis& analysis, const Batch& batch, std::size_t i,
+                     Scratch& scratch, Numbers& numbers, Emit emit) {
+    if (batch.words == nullptr) {
+        for_each_ngram<W>(analysis, batch.at(i), scratch, numbers, emit);
+        return;
+    }
+    scratch.words.clear();
+    for (auto j = batch.words[i]; j < batch.words[i + 1]; ++j)
+        scratch.words.push_back(batch.at(static_cast<std::size_t>(j)));
+    joined_ngrams(scratch.words, analysis.min_n, analysis.max_n, scratch.joined,
+                  [&](Span ngram) {
+                      Key<W> key{};
+                      key[0] = numbers.number(ngram.data, ngram.size);
+                      if (key[0] != FixedDictionary::kUnknown) emit(key);
+                  });
+}
+
+// Documents from `first` on, cut into tasks of a quarter megabyte of text: task t is
+// [result[t], result[t + 1]). A round ends after `most` bytes.
+inline std::vector<std::size_t> next_round(const Batch& batch, std::size_t first,
+                                           std::size_t most) {
+    constexpr std::size_t kTaskBytes = 1 << 18, kTaskDocuments = 1 << 13;
+    constexpr std::size_t kRoundDocuments = 1 << 20;
+    std::vector<std::size_t> tasks{first};
+    std::size_t last = first;
+    const std::size_t begin = batch.bytes_until(first);
+    std::size_t task_begin = begin;
+    while (last < batch.documents) {
+        const std::size_t here = batch.bytes_until(++last);
+        if (here - task_begin >= kTaskBytes || last - tasks.back() >= kTaskDocuments) {
+            tasks.push_back(last);
+            task_begin = here;
+        }
+        if (here - begin >= most || last - first >= kRoundDocuments) break;
+    }
+    if (tasks.back() != last) tasks.push_back(last);
+    return tasks;
+}
+
 }  // namespace bayesieve::text

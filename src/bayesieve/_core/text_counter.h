@@ -22,26 +22,6 @@
 
 namespace bayesieve::text {
 
-// Texts one after the other: text i is data[offsets[i] : offsets[i + 1]].
-struct Batch {
-    const Byte* data;
-    const std::int64_t* offsets;
-    std::size_t documents;
-    const std::int32_t* codes;  // class of each text; -1 leaves it out
-    // Already cut into words: text i has the words words[i] to words[i + 1], and `offsets` are
-    // those of the words.
-    const std::int64_t* words = nullptr;
-
-    Span at(std::size_t i) const {
-        return {data + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
-    }
-    std::size_t bytes_until(std::size_t document) const {
-        const std::int64_t i = words == nullptr ? static_cast<std::int64_t>(document)
-                                                : words[document];
-        return static_cast<std::size_t>(offsets[i]);
-    }
-};
-
 // Where sorted results go. The columns of the tables are terms; `start` has one more.
 struct Output {
     std::size_t terms = 0;
@@ -90,27 +70,12 @@ public:
     }
 
     void add(const Batch& batch) override {
-        // Rounds: after each, the occurrences held are counted, and aggregated if too many.
-        std::size_t first = 0;
-        const std::size_t round_bytes =
-            std::max<std::size_t>(kTask, std::min<std::size_t>(settings_.pending, 16 << 20));
-        while (first < batch.documents) {
-            std::vector<std::size_t> tasks{first};
-            std::size_t last = first;
-            const std::size_t begin = batch.bytes_until(first);
-            std::size_t task_begin = begin;
-            while (last < batch.documents) {
-                ++last;
-                const std::size_t here = batch.bytes_until(last);
-                if (here - task_begin >= kTask || last - tasks.back() >= kTaskDocuments) {
-                    tasks.push_back(last);
-                    task_begin = here;
-                }
-                if (here - begin >= round_bytes || last - first >= kRoundDocuments) break;
-            }
-            if (tasks.back() != last) tasks.push_back(last);
+        // After each round the occurrences held are counted, and aggregated if too many.
+        const std::size_t most = std::min<std::size_t>(settings_.pending, 16 << 20);
+        for (std::size_t first = 0; first < batch.documents;) {
+            const std::vector<std::size_t> tasks = next_round(batch, first, most);
             round(batch, tasks);
-            first = last;
+            first = tasks.back();
         }
     }
 
@@ -180,9 +145,6 @@ public:
 
 private:
     static constexpr std::size_t kPartitions = 256;
-    static constexpr std::size_t kTask = 1 << 18;  // bytes of text in one task
-    static constexpr std::size_t kTaskDocuments = 1 << 13;
-    static constexpr std::size_t kRoundDocuments = 1 << 20;
 
     struct Worker {
         Block<Occurrence<W>> buffers[kPartitions];
@@ -212,21 +174,7 @@ private:
                 const auto emit = [&](const Key<W>& key) {
                     worker.buffers[hash_key(key) >> 56].push_back({key, document});
                 };
-                if (batch.words == nullptr) {
-                    for_each_ngram<W>(analysis_, batch.at(i), worker.scratch, *worker.words,
-                                      emit);
-                    continue;
-                }
-                auto& words = worker.scratch.words;
-                words.clear();
-                for (auto j = batch.words[i]; j < batch.words[i + 1]; ++j)
-                    words.push_back(batch.at(static_cast<std::size_t>(j)));
-                joined_ngrams(words, analysis_.min_n, analysis_.max_n, worker.scratch.joined,
-                              [&](Span ngram) {
-                                  Key<W> key{};
-                                  key[0] = worker.words->number(ngram.data, ngram.size);
-                                  emit(key);
-                              });
+                document_ngrams<W>(analysis_, batch, i, worker.scratch, *worker.words, emit);
             }
         });
         std::size_t held = 0;

@@ -11,11 +11,13 @@
 
 #include "text_arrays.h"
 #include "text_counter.h"
+#include "text_plan.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
 
 void register_text_terms(nb::module_& m);
+void register_text_matching(nb::module_& m);
 
 namespace {
 
@@ -41,14 +43,6 @@ std::shared_ptr<Tables> make_tables(const Given<std::uint8_t>& flags,
     tables->prepare();
     return tables;
 }
-
-// What the texts are analysed by; shared by counters and matchers.
-struct Plan {
-    std::shared_ptr<Tables> tables;
-    Dictionary stop;
-    bool stops = false;
-    Analysis analysis;
-};
 
 std::shared_ptr<Plan> make_plan(std::shared_ptr<Tables> tables, const std::string& analyzer,
                                 std::size_t min_n, std::size_t max_n,
@@ -188,4 +182,5 @@ void register_text_counting(nb::module_& m) {
         .def_prop_ro("nbytes", &TextCounter::bytes)
         .def_prop_ro("spilled_bytes", &TextCounter::spilled);
     register_text_terms(m);
+    register_text_matching(m);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -115,7 +116,7 @@ class TermNames:
         blob, ends = self.data.tobytes(), self.offsets.tolist()
         return [
             blob[first:last].decode("utf-8", "surrogatepass")
-            for first, last in zip(ends[:-1], ends[1:], strict=True)
+            for first, last in pairwise(ends)
         ]
 
     def to_numpy(self) -> Array:

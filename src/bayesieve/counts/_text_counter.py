@@ -5,10 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,170 +12,27 @@ from scipy import sparse
 
 from bayesieve import _core
 from bayesieve.counts import _parts
-from bayesieve.counts._parts import Array, laid_out
-from bayesieve.counts._term_names import TermNames, pack
-from bayesieve.counts._text_input import check_codes, packed, sized
+from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_counts import TextCounts
+from bayesieve.counts._text_input import (
+    available_threads,
+    check_codes,
+    is_whole,
+    packed,
+    sized,
+)
 from bayesieve.counts._text_options import TextOptions
+from bayesieve.counts._text_scan import TermMatcher, document_terms, tfidf_sums
 
-__all__ = ["TextCounter", "TextCounts", "count_text"]
-
-_REGEX_ROWS = 1 << 13
-
-
-def available_threads(threads: int | None) -> int:
-    """Return how many threads to use: those asked for, else one per processor."""
-    if threads is None:
-        if hasattr(os, "sched_getaffinity"):
-            return max(1, len(os.sched_getaffinity(0)))
-        return max(1, os.cpu_count() or 1)
-    if not isinstance(threads, Integral) or threads < 1:
-        raise ValueError(f"'threads' must be None or an int >= 1. Got {threads!r}.")
-    return int(threads)
-
-
-def cut_words(
-    options: TextOptions, data: Array, offsets: Array, codes: Array
-) -> Iterator[tuple[Array, Array, Array, slice]]:
-    """Give the words that `re` finds, packed, for successive rows."""
-    ends = offsets.tolist()
-    words_of = options.words_of
-    for first in range(0, len(ends) - 1, _REGEX_ROWS):
-        rows = slice(first, min(first + _REGEX_ROWS, len(ends) - 1))
-        blob = data[ends[rows.start] : ends[rows.stop]].tobytes()
-        shift = ends[rows.start]
-        found = [
-            words_of(
-                blob[ends[i] - shift : ends[i + 1] - shift].decode(
-                    "utf-8", "surrogatepass"
-                )
-            )
-            if codes[i] >= 0
-            else []
-            for i in range(rows.start, rows.stop)
-        ]
-        starts = np.zeros(len(found) + 1, dtype=np.int64)
-        np.cumsum([len(words) for words in found], out=starts[1:])
-        yield *pack(chain.from_iterable(found)), starts, rows
-
-
-@dataclass(frozen=True, eq=False)
-class TextCounts:
-    """Counts of terms by class: all that is kept of the texts.
-
-    Attributes
-    ----------
-    names : TermNames
-        The terms, sorted.
-    count : {ndarray, csc_array} of shape (n_classes, n_terms), float64
-        Occurrences of each term in each class; with `binary`, the same as
-        `document_count`. Laid out as `ClassCounts.feature_count`.
-    document_count : {ndarray, csc_array} of shape (n_classes, n_terms), float64
-        Number of documents of each class that have the term.
-    n_documents : ndarray of shape (n_classes,), int64
-        Number of documents of each class, empty ones included.
-    """
-
-    names: TermNames
-    count: Any
-    document_count: Any
-    n_documents: Array
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return int(self.n_documents.size)
-
-    @property
-    def document_frequency(self) -> Array:
-        """Number of documents with each term, of all classes."""
-        return np.asarray(self.document_count.sum(axis=0)).ravel()
-
-    def merge(self, other: TextCounts) -> TextCounts:
-        """Return the counts of both sets of documents; O(terms of both)."""
-        if self.n_classes != other.n_classes:
-            raise ValueError(
-                "Text counts can be merged when they have the same classes. Got "
-                f"{self.n_classes} and {other.n_classes} classes."
-            )
-        names, own, others = TermNames.merge(self.names, other.names)
-        width = len(names)
-        tables = [
-            _merged(a, own, b, others, width)
-            for a, b in (
-                (self.count, other.count),
-                (self.document_count, other.document_count),
-            )
-        ]
-        return TextCounts(names, *tables, self.n_documents + other.n_documents)
-
-    def selected(self, columns: Any) -> TextCounts:
-        """Return the counts of some terms: positions, or a mask."""
-        columns = np.asarray(columns)
-        tables = [
-            laid_out(table[:, columns]) for table in (self.count, self.document_count)
-        ]
-        names = self.names[columns]
-        assert isinstance(names, TermNames)
-        return TextCounts(names, *tables, self.n_documents)
-
-    def pruned(
-        self,
-        min_df: float = 1,
-        max_df: float = 1.0,
-        max_features: int | None = None,
-    ) -> TextCounts:
-        """Return the counts of the terms that CountVectorizer would keep.
-
-        Integers are numbers of documents and floats shares of all documents. Ties at
-        `max_features` are cut as CountVectorizer cuts them.
-        """
-        total = int(self.n_documents.sum())
-        low = _document_limit("min_df", min_df, total)
-        high = _document_limit("max_df", max_df, total)
-        if max_features is not None and (
-            not isinstance(max_features, Integral) or max_features < 1
-        ):
-            raise ValueError(
-                f"'max_features' must be None or an int >= 1. Got {max_features!r}."
-            )
-        if high < low:
-            raise ValueError(
-                f"max_df ({high:g} documents) must not be below min_df ({low:g})."
-            )
-        frequency = self.document_frequency
-        mask = (frequency >= low) & (frequency <= high)
-        if max_features is not None and mask.sum() > max_features:
-            uses = np.asarray(self.count.sum(axis=0)).ravel().astype(np.int64)
-            kept = (-uses[mask]).argsort()[:max_features]
-            kept = np.flatnonzero(mask)[kept]
-            mask = np.zeros(mask.size, dtype=bool)
-            mask[kept] = True
-        return self if mask.all() else self.selected(mask)
-
-
-def _document_limit(name: str, value: float, total: int) -> float:
-    if isinstance(value, Integral) and value >= 0:
-        return int(value)
-    if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
-        return float(value) * total
-    raise ValueError(
-        f"{name!r} must be a number of documents (int) or a share in [0, 1] (float). "
-        f"Got {value!r}."
-    )
-
-
-def _merged(a: Any, own: Array, b: Any, others: Array, width: int) -> Any:
-    if not sparse.issparse(a) and not sparse.issparse(b):
-        if _parts.is_dense_layout(a.shape[0], width):
-            return _core.merge_named_tables(a, own, b, others, width)
-    parts = []
-    for table, column in ((a, own), (b, others)):
-        csc = sparse.csc_array(table)
-        entries = np.zeros(width + 1, dtype=csc.indptr.dtype)
-        entries[column + 1] = np.diff(csc.indptr)
-        wide = (csc.data, csc.indices, np.cumsum(entries, dtype=csc.indptr.dtype))
-        parts.append(sparse.csc_array(wide, shape=(table.shape[0], width)))
-    return laid_out(parts[0] + parts[1])
+__all__ = [
+    "TermMatcher",
+    "TextCounter",
+    "TextCounts",
+    "TextOptions",
+    "count_text",
+    "document_terms",
+    "tfidf_sums",
+]
 
 
 class TextCounter:
@@ -237,10 +90,10 @@ class TextCounter:
         decode_error: str = "strict",
         _pending: int = 0,
     ) -> None:
-        if not isinstance(n_classes, Integral) or n_classes < 1:
+        if not is_whole(n_classes) or n_classes < 1:
             raise ValueError(f"'n_classes' must be an int >= 1. Got {n_classes!r}.")
         if memory_budget is not None and not (
-            isinstance(memory_budget, Integral) and memory_budget >= 1
+            is_whole(memory_budget) and memory_budget >= 1
         ):
             raise ValueError(
                 "'memory_budget' must be None or a number of bytes (int >= 1). Got "
@@ -302,8 +155,9 @@ class TextCounter:
             if self.options.is_compiled:
                 self._native.add(data, offsets, own)
             else:
-                for *words, part in cut_words(self.options, data, offsets, own):
-                    self._native.add_words(*words, own[part])
+                cut = self.options.cut_words(data, offsets, own)
+                for words, ends, starts, part in cut:
+                    self._native.add_words(words, ends, starts, own[part])
         self._n_documents += np.bincount(codes[codes >= 0], minlength=self.n_classes)
         self._state = "open"
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,26 @@ from bayesieve import _core
 from bayesieve.counts._parts import Array
 
 _ROWS = 1 << 16  # of Python strings: what one step packs
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is an integer, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _pyarrow() -> Any:
+    return import_module("pyarrow")
+
+
+def available_threads(threads: int | None) -> int:
+    """Return how many threads to use: those asked for, else one per processor."""
+    if threads is None:
+        if hasattr(os, "sched_getaffinity"):
+            return max(1, len(os.sched_getaffinity(0)))
+        return max(1, os.cpu_count() or 1)
+    if not is_whole(threads) or threads < 1:
+        raise ValueError(f"'threads' must be None or an int >= 1. Got {threads!r}.")
+    return int(threads)
 
 
 def check_codes(codes: Any, n_texts: int, n_classes: int) -> Array:
@@ -26,8 +49,8 @@ def check_codes(codes: Any, n_texts: int, n_classes: int) -> Array:
             f"There must be one code for each text. Got {array.size} codes for "
             f"{n_texts} texts."
         )
-    wrong = np.flatnonzero((array < -1) | (array >= n_classes)) if array.size else []
-    if len(wrong):
+    wrong = np.flatnonzero((array < -1) | (array >= n_classes))
+    if wrong.size:
         raise ValueError(
             f"Codes must be between -1 and {n_classes - 1}. Got {array[wrong[0]]} in "
             f"row {wrong[0]}."
@@ -54,7 +77,7 @@ def sized(texts: Any) -> Any:
 
 def _as_arrow(texts: Any) -> Any:
     try:
-        import pyarrow as pa
+        pa = _pyarrow()
     except ModuleNotFoundError:
         return np.asarray(texts, dtype=object)
     if isinstance(texts, pa.Array | pa.ChunkedArray):
@@ -96,8 +119,7 @@ def packed(
 
 def _arrow_buffers(chunk: Any, codes: Array | None, first: int) -> tuple[Array, Array]:
     """Return the bytes and offsets of an Arrow array, without a copy of the bytes."""
-    import pyarrow as pa
-
+    pa = _pyarrow()
     kind = chunk.type
     if isinstance(kind, pa.ExtensionType):
         chunk = chunk.storage

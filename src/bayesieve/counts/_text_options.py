@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bayesieve import _core
+from bayesieve.counts._parts import Array
+from bayesieve.counts._term_names import pack
 from bayesieve.counts._text_tables import text_tables, without_accents
 
+_REGEX_ROWS = 1 << 13
 DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
 # Patterns that the compiled core knows, with the least length of their words. For str
 # patterns (?u) changes nothing, and runs of \w have boundaries at both ends anyway.
@@ -129,9 +133,6 @@ class TextOptions:
         """The options as the compiled core takes them."""
         # As CountVectorizer, which has no use for stop words within characters.
         stop = self.stop_words if self.analyzer == "word" and self.is_compiled else None
-        encoded = [w.encode("utf-8", "surrogatepass") for w in stop or ()]
-        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(word) for word in encoded], out=offsets[1:])
         # Words of other patterns may hold spaces: their n-grams are told apart by the
         # joined string only.
         return _core.text_plan(
@@ -140,8 +141,7 @@ class TextOptions:
             *self.ngram_range,
             _KNOWN.get(self.token_pattern, 2),
             not self.is_compiled,
-            np.frombuffer(b"".join(encoded), dtype=np.uint8),
-            offsets,
+            *pack(stop or ()),
         )
 
     @cached_property
@@ -159,6 +159,27 @@ class TextOptions:
             return found
 
         return words
+
+    def cut_words(
+        self, data: Array, offsets: Array, codes: Array | None
+    ) -> Iterator[tuple[Array, Array, Array, slice]]:
+        """Give the words that `re` finds, packed, for successive rows."""
+        ends = offsets.tolist()
+        for first in range(0, len(ends) - 1, _REGEX_ROWS):
+            rows = slice(first, min(first + _REGEX_ROWS, len(ends) - 1))
+            found = [
+                []
+                if codes is not None and codes[i] < 0
+                else self.words_of(
+                    data[ends[i] : ends[i + 1]]
+                    .tobytes()
+                    .decode("utf-8", "surrogatepass")
+                )
+                for i in range(rows.start, rows.stop)
+            ]
+            starts = np.zeros(len(found) + 1, dtype=np.int64)
+            np.cumsum([len(words) for words in found], out=starts[1:])
+            yield *pack(chain.from_iterable(found)), starts, rows
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again when it is needed."""

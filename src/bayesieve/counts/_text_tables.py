@@ -1,11 +1,12 @@
-"""What characters mean to this interpreter, as tables for the compiled core.
+r"""What characters mean to this interpreter, as tables for the compiled core.
 
-`\\w`, `\\s` and `str.lower` follow the version of Unicode that Python was built with, so
-the tables are asked from Python itself, once, when texts are first counted.
+`\w`, `\s` and `str.lower` follow the version of Unicode that Python was built with,
+so the tables are asked from Python itself, once, when texts are first counted.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from functools import cache
@@ -19,30 +20,71 @@ from bayesieve.counts._parts import Array
 # Bits of a character, as in text_unicode.h.
 WORD, SPACE, CASE_IGNORABLE, CASED = 1, 2, 4, 8
 SIGMA, FINAL_SIGMA = "\u03a3", "\u03c2"
+DOTTED_I = "\u0130"
 
 
-@cache
-def characters() -> list[str]:
-    """Return every code point as a string, surrogates included."""
-    return [chr(code) for code in range(sys.maxunicode + 1)]
+def _text_of(codes: Array) -> str:
+    """Return the string of code points, surrogates included."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _codes_of(text: str) -> Array:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+def _every_code() -> Array:
+    return np.arange(sys.maxunicode + 1, dtype=np.uint32)
 
 
 @cache
 def character_flags() -> Array:
     """Return the bits of every code point."""
-    every = characters()
-    n = len(every)
-    word = np.fromiter((c.isalnum() for c in every), bool, n)
-    word[ord("_")] = True
-    space = np.fromiter((c.isspace() for c in every), bool, n)
+    every = _every_code()
+    flags = np.zeros(every.size, dtype=np.uint8)
+    whole = _text_of(every)
+    flags[_codes_of(re.sub(r"\W+", "", whole))] |= WORD
+    flags[_codes_of(re.sub(r"\S+", "", whole))] |= SPACE
     # A capital sigma asks its neighbours for their case, past those to be ignored: how
-    # it comes out tells what the neighbour is.
-    after = np.fromiter((f"a{SIGMA}{c}".lower()[1] for c in every), "U1", n)
-    before = np.fromiter((f"a{c}{SIGMA}".lower()[-1] for c in every), "U1", n)
-    cased = after != FINAL_SIGMA
-    ignorable = ~cased & (before == FINAL_SIGMA)
-    flags = word * WORD | space * SPACE | ignorable * CASE_IGNORABLE | cased * CASED
-    return flags.astype(np.uint8)
+    # it comes out tells what the neighbour is. The dotted capital I, which becomes two
+    # characters, is a letter like another.
+    probe = every.copy()
+    probe[ord(DOTTED_I)] = ord("I")
+    a, sigma, stop = (np.full_like(every, ord(c)) for c in f"a{SIGMA}\n")
+    after = _text_of(np.stack([a, sigma, probe, stop], axis=1)).lower()
+    before = _text_of(np.stack([a, probe, sigma, stop], axis=1)).lower()
+    final = ord(FINAL_SIGMA)
+    cased = _codes_of(after)[1::4] != final
+    ignorable = ~cased & (_codes_of(before)[2::4] == final)
+    flags[cased] |= CASED
+    flags[ignorable] |= CASE_IGNORABLE
+    return flags
+
+
+@cache
+def _lowered() -> dict[int, str]:
+    """Return the code points that `str.lower` changes, on their own."""
+    every = _every_code()
+    every[ord(DOTTED_I)] = 0  # becomes two characters
+    changed = np.flatnonzero(_codes_of(_text_of(every).lower()) != every)
+    codes = [*changed.tolist(), ord(DOTTED_I)]
+    return {code: chr(code).lower() for code in codes if code >= 128}
+
+
+@cache
+def _unaccented(how: str) -> dict[int, str]:
+    """Return the code points beyond ASCII that stripping accents changes."""
+    # A line feed keeps neighbours from being put in order: each is decomposed alone.
+    whole = _text_of(_every_code()[128:])
+    pieces = unicodedata.normalize("NFKD", "\n".join(whole)).split("\n")
+    if how == "ascii":
+        keep = [piece.encode("ascii", "ignore").decode() for piece in pieces]
+        return dict(enumerate(keep, 128))
+    changed = {
+        code: piece
+        for code, (piece, c) in enumerate(zip(pieces, whole, strict=True), 128)
+        if piece != c or unicodedata.combining(c)
+    }
+    return {code: without_accents(piece, how) for code, piece in changed.items()}
 
 
 def without_accents(text: str, how: str | None) -> str:
@@ -62,8 +104,7 @@ def text_tables(lowercase: bool, strip_accents: str | None) -> Any:
     Decomposition looks at one character at a time but for the order of combining
     marks, which are dropped, so a table can hold it.
     """
-    every = characters()
-    mapping = np.zeros(len(every), dtype=np.uint16)
+    mapping = np.zeros(sys.maxunicode + 1, dtype=np.uint16)
     entries = [b""]  # entry 0: unchanged
     numbers: dict[str, int] = {}
 
@@ -74,18 +115,15 @@ def text_tables(lowercase: bool, strip_accents: str | None) -> Any:
             entries.append(text.encode("utf-8", "surrogatepass"))
         return number
 
+    # ASCII is lowered by the core itself and has no accents.
+    if strip_accents is not None:
+        changes = _unaccented(strip_accents)
+        mapping[list(changes)] = [entry(text) for text in changes.values()]
     final_sigma = 0
-    if lowercase or strip_accents is not None:
-        for code, character in enumerate(every):
-            if code < 128:
-                continue  # the core lowers ASCII itself
-            changed = character.lower() if lowercase else character
-            if strip_accents is not None:
-                changed = without_accents(changed, strip_accents)
-            if changed != character:
-                mapping[code] = entry(changed)
-        if lowercase:
-            final_sigma = entry(without_accents(FINAL_SIGMA, strip_accents))
+    if lowercase:
+        for code, text in _lowered().items():
+            mapping[code] = entry(without_accents(text, strip_accents))
+        final_sigma = entry(without_accents(FINAL_SIGMA, strip_accents))
     start = np.zeros(len(entries) + 1, dtype=np.uint32)
     np.cumsum([len(text) for text in entries], out=start[1:])
     data = np.frombuffer(b"".join(entries), dtype=np.uint8)
