@@ -180,7 +180,11 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
             )
         self.n_features_in_ = counts.n_features
         if counts.feature_names is not None:
-            self.feature_names_in_ = np.array(counts.feature_names, dtype=object)
+            names = counts.feature_names
+            # Millions of terms stay packed: a sequence that makes strings when asked.
+            if isinstance(names, np.ndarray) or len(names) <= 1_000_000:
+                names = np.array(names, dtype=object)
+            self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._drop_counts()

@@ -6,12 +6,17 @@ Errors are plain ``ValueError`` and ``TypeError``, as in scikit-learn.
 from __future__ import annotations
 
 __all__ = [
+    "BadRowsWarning",
     "DegenerateSupportWarning",
     "FewFeaturesWarning",
     "GapWarning",
     "LowCountWarning",
     "SmallWeightsWarning",
 ]
+
+
+class BadRowsWarning(UserWarning):
+    """Rows without text or label, or that could not be read, were left out."""
 
 
 class SmallWeightsWarning(UserWarning):

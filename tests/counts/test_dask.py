@@ -28,7 +28,19 @@ from bayesieve.counts._text_batches import count_batches
 from bayesieve.counts._text_options import TextOptions
 from bayesieve.datasets import load_sms_spam
 
-WORDS = "alpha beta gamma delta straße İstanbul ΣΊΣΥΦΟΣ 你好 one two three".split()
+WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "straße",
+    "İstanbul",
+    "ΣΊΣΥΦΟΣ",
+    "你好",
+    "one",
+    "two",
+    "three",
+]
 
 
 def some_texts(n, seed=0):
@@ -199,7 +211,9 @@ def test_a_bad_value_names_its_partition(matrix):
     X, y = matrix
     X = X.copy()
     X[250, 3] = -2.0
-    with pytest.raises(ValueError, match=r"Partition 2: Negative value -2\.0.*column 3"):
+    with pytest.raises(
+        ValueError, match=r"Partition 2: Negative value -2\.0.*column 3"
+    ):
         ClassCounts.from_dask(da.from_array(X, chunks=(100, 11)), y)
     missing = [("words here", "a"), ("and there", None)]
     with pytest.raises(ValueError, match="Partition 1: .*no label|Partition 1: .*miss"):

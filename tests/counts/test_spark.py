@@ -75,7 +75,9 @@ def spark():
 def rows_in_parts(spark, parts, schema):
     """Make a DataFrame whose partitions hold exactly these rows."""
     pairs = [(number, list(rows)) for number, rows in enumerate(parts)]
-    rdd = spark.sparkContext.parallelize(pairs, len(pairs)).flatMap(lambda pair: pair[1])
+    rdd = spark.sparkContext.parallelize(pairs, len(pairs)).flatMap(
+        lambda pair: pair[1]
+    )
     return spark.createDataFrame(rdd, schema)
 
 

@@ -225,24 +225,27 @@ private:
             for (; at < partition.size(); at += step) sample.push_back(partition.entries()[at]);
             at -= partition.size();
         }
-        std::sort(sample.begin(), sample.end(), before<W>);
+        std::sort(sample.begin(), sample.end(), Before<W>());
         std::vector<Entry<W>> splitters;
         for (std::size_t i = 1; i < wanted && !sample.empty(); ++i) {
             Entry<W> splitter = sample[sample.size() * i / wanted];
             splitter.code = 0;  // classes of one term stay together
-            if (splitters.empty() || before(splitters.back(), splitter))
+            if (splitters.empty() || Before<W>()(splitters.back(), splitter))
                 splitters.push_back(splitter);
         }
         const std::size_t ranges = splitters.size() + 1;
         const auto range_of = [&](const Entry<W>& entry) {
             return static_cast<std::size_t>(
-                std::upper_bound(splitters.begin(), splitters.end(), entry, before<W>) -
+                std::upper_bound(splitters.begin(), splitters.end(), entry, Before<W>()) -
                 splitters.begin());
         };
         std::vector<std::size_t> cells(kPartitions * ranges, 0);
         run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
-            for (const Entry<W>& entry : partitions_[p].entries())
-                ++cells[p * ranges + range_of(entry)];
+            // The last document has served; its place remembers the range.
+            for (Entry<W>& entry : partitions_[p].entries()) {
+                entry.last = static_cast<std::uint32_t>(range_of(entry));
+                ++cells[p * ranges + entry.last];
+            }
         });
         ranges_.resize(ranges);
         for (std::size_t r = 0; r < ranges; ++r) {
@@ -256,7 +259,7 @@ private:
         }
         run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
             for (const Entry<W>& entry : partitions_[p].entries()) {
-                const std::size_t r = range_of(entry);
+                const std::size_t r = entry.last;
                 ranges_[r][cells[p * ranges + r]++] = entry;
             }
             partitions_[p].release();
@@ -264,7 +267,7 @@ private:
     }
 
     static void sort_range(Block<Entry<W>>& range) {
-        std::sort(range.begin(), range.end(), before<W>);
+        std::sort(range.begin(), range.end(), Before<W>());
     }
 
     std::size_t name_length(const Key<W>& key) const {

@@ -35,18 +35,21 @@ struct Entry {
     std::uint32_t last;  // document last seen, from 1
 };
 
+// By key, then by class. A type rather than a function, so that sorts can inline it.
 template <std::size_t W>
-inline bool before(const Entry<W>& a, const Entry<W>& b) {
-    if constexpr (W == 2) {
-        const std::uint64_t x = static_cast<std::uint64_t>(a.key[0]) << 32 | a.key[1];
-        const std::uint64_t y = static_cast<std::uint64_t>(b.key[0]) << 32 | b.key[1];
-        return x != y ? x < y : a.code < b.code;
-    } else {
-        for (std::size_t i = 0; i < W; ++i)
-            if (a.key[i] != b.key[i]) return a.key[i] < b.key[i];
-        return a.code < b.code;
+struct Before {
+    bool operator()(const Entry<W>& a, const Entry<W>& b) const {
+        if constexpr (W == 2) {
+            const std::uint64_t x = static_cast<std::uint64_t>(a.key[0]) << 32 | a.key[1];
+            const std::uint64_t y = static_cast<std::uint64_t>(b.key[0]) << 32 | b.key[1];
+            return x != y ? x < y : a.code < b.code;
+        } else {
+            for (std::size_t i = 0; i < W; ++i)
+                if (a.key[i] != b.key[i]) return a.key[i] < b.key[i];
+            return a.code < b.code;
+        }
     }
-}
+};
 
 // A file that is gone as soon as it is closed, however the process ends.
 class SpillFile {

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.counts._batch_counter import BatchCounter
 from bayesieve.counts._chunks import chunk_parts
+from bayesieve.counts._from_text import text_options
 from bayesieve.counts._matrix import resolve_kind
 from bayesieve.counts._merge import add
 from bayesieve.counts._parts import Array, Kind, Parts
 from bayesieve.counts._reshape import select
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_batches import count_batches
 from bayesieve.counts._text_counts import TextCounts
 from bayesieve.counts._text_options import TextOptions
 
@@ -49,14 +50,18 @@ class TextPlan:
         filled = first_filled(batches)
         if filled is None:
             return None
-        counts = count_batches(
-            filled,
+        counter = BatchCounter(
             self.options,
             classes=self.classes,
             threads=self.threads,
             memory_budget=self.memory_budget,
         )
-        return cut_by_term(counts._parts, self.groups)
+        first = 0
+        for texts, labels in filled:
+            start = first  # of this batch, for the messages about it
+            counter.add(texts, labels, lambda row, start=start: f"row {start + row}")
+            first += len(labels)
+        return cut_by_term(counter.finish(), self.groups)
 
     def prune(self, parts: Parts) -> Parts:
         """Drop the terms of a merged group that are too rare or too frequent."""
@@ -131,7 +136,9 @@ def make_plan(
     """
     if texts:
         if kind is not None or threshold is not None:
-            name, value = ("kind", kind) if threshold is None else ("threshold", threshold)
+            name, value = (
+                ("kind", kind) if threshold is None else ("threshold", threshold)
+            )
             raise ValueError(
                 f"The {name!r} parameter is for features, not for texts. "
                 f"Got {name}={value!r}. Hint: binary=True counts documents."
@@ -149,7 +156,7 @@ def make_plan(
         )
         # Wrong limits are found before the first row is read.
         TextCounts(
-            TermNames.from_strings([]), *np.zeros((2, 1, 0)), np.zeros(1, np.int64)
+            TermNames.from_strings([]), *np.zeros((2, 1, 0)), np.array([10**15])
         ).pruned(plan.min_df, plan.max_df, plan.max_features)
         return plan
     usual = {**_text_defaults(), "min_df": 1, "max_df": 1.0, "max_features": None}
@@ -167,22 +174,15 @@ def _text_defaults() -> dict[str, Any]:
     return {field.name: field.default for field in fields(TextOptions)}
 
 
-def text_options(*, stop_words: Any = None, **options: Any) -> TextOptions:
-    """Return the options, with stop_words="english" as scikit-learn's list."""
-    if isinstance(stop_words, str) and stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        stop_words = ENGLISH_STOP_WORDS
-    return TextOptions(stop_words=stop_words, **options)
-
-
 def _positive(name: str, value: Any) -> int:
     if not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name!r} must be an int >= 1. Got {value!r}.")
     return int(value)
 
 
-def first_filled(batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]] | None:
+def first_filled(
+    batches: Iterable[tuple[Any, Any]],
+) -> Iterator[tuple[Any, Any]] | None:
     """Leave out batches without rows; None if there is no other."""
     filled = (batch for batch in batches if len(batch[1]))
     for batch in filled:

@@ -21,6 +21,8 @@ from bayesieve.counts._parts import (
     laid_out,
     same_labels,
 )
+from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_counts import _merged as merged_tables
 from bayesieve.utils._validation import describe_column
 
 # A difference below zero by more than this share of what is taken away is an error.
@@ -31,15 +33,17 @@ RELATIVE_RESIDUE = 1e-9
 class Alignment:
     """Where the classes and columns of two tables go in a common one.
 
-    `columns_b` is None when b's columns are the first columns of the common table.
+    `columns_a` and `columns_b` are None when the columns are the first ones of the
+    common table.
     """
 
     classes: Array
-    names: Array | None
+    names: Array | TermNames | None
     n_features: int
     rows_a: Array
     rows_b: Array
     columns_b: Array | None
+    columns_a: Array | None = None
 
 
 # --------------------------------------------------------------------------- alignment
@@ -114,12 +118,56 @@ def _check_combinable(a: Parts, b: Parts) -> None:
         )
 
 
+def _packed_pair(a: Parts, b: Parts) -> tuple[TermNames, TermNames] | None:
+    """Return the names of both as sorted packed ones, if one of them is packed."""
+    if not any(isinstance(part.feature_names, TermNames) for part in (a, b)):
+        return None
+    if a.kind not in ("count", "binary"):
+        return None
+    pair = []
+    for part in (a, b):
+        names: Any = part.feature_names
+        if not isinstance(names, TermNames):
+            names = TermNames.from_strings(names.tolist())
+        if not names.is_sorted:
+            return None
+        pair.append(names)
+    return pair[0], pair[1]
+
+
+def _unpacked(parts: Parts) -> Parts:
+    """Return the parts with names that are an ordinary array."""
+    if isinstance(parts.feature_names, TermNames):
+        return replace(parts, feature_names=parts.feature_names.to_numpy())
+    return parts
+
+
+def _packed_union(a: Parts, b: Parts, names: tuple[TermNames, TermNames]) -> Alignment:
+    union, columns_a, columns_b = TermNames.merge(*names)
+    classes = union_classes(a.classes, b.classes)
+    return Alignment(
+        classes,
+        union,
+        len(union),
+        class_rows(a.classes, classes),
+        class_rows(b.classes, classes),
+        columns_b,
+        columns_a,
+    )
+
+
 def _union(a: Parts, b: Parts) -> Alignment:
     _check_combinable(a, b)
+    if not same_labels(a.feature_names, b.feature_names):
+        pair = _packed_pair(a, b)
+        if pair is not None:
+            return _packed_union(a, b, pair)
+        a, b = _unpacked(a), _unpacked(b)
     classes = union_classes(a.classes, b.classes)
     names, columns = a.feature_names, None
     if names is not None and not same_labels(names, b.feature_names):
-        assert b.feature_names is not None  # checked above
+        assert isinstance(names, np.ndarray)
+        assert isinstance(b.feature_names, np.ndarray)  # checked above
         ranks = _name_ranks(names)
         _name_ranks(b.feature_names)
         extra = [name for name in b.feature_names.tolist() if name not in ranks]
@@ -142,7 +190,7 @@ def _union(a: Parts, b: Parts) -> Alignment:
     return Alignment(
         classes,
         names,
-        a.n_features if names is None else int(names.size),
+        a.n_features if names is None else len(names),
         class_rows(a.classes, classes),
         class_rows(b.classes, classes),
         columns,
@@ -165,18 +213,19 @@ def _within(a: Parts, b: Parts) -> Alignment:
             f"Got the class {label!r} on the right only."
         )
     columns = None
-    if a.feature_names is not None and not same_labels(
-        a.feature_names, b.feature_names
-    ):
-        assert b.feature_names is not None  # checked above
+    same = a.feature_names is None or same_labels(a.feature_names, b.feature_names)
+    pair = None if same else _packed_pair(a, b)
+    if pair is not None:
+        columns = _packed_columns(*pair)
+    elif not same:
+        a, b = _unpacked(a), _unpacked(b)
+        assert isinstance(a.feature_names, np.ndarray)
+        assert isinstance(b.feature_names, np.ndarray)  # checked above
         ranks = _name_ranks(a.feature_names)
         _name_ranks(b.feature_names)
         for name in b.feature_names.tolist():
             if name not in ranks:
-                raise ValueError(
-                    "Counts can only be subtracted from counts that include their "
-                    f"features. Got the feature {name!r} on the right only."
-                )
+                _refuse_name(name)
         columns = np.array(
             [ranks[name] for name in b.feature_names.tolist()], dtype=np.int64
         )
@@ -188,6 +237,23 @@ def _within(a: Parts, b: Parts) -> Alignment:
             )
     own = np.arange(a.classes.size)
     return Alignment(a.classes, a.feature_names, a.n_features, own, rows, columns)
+
+
+def _packed_columns(names: TermNames, part: TermNames) -> Array:
+    """Return where the names of a part are among the names."""
+    union, own, columns = TermNames.merge(names, part)
+    if len(union) != len(names):
+        known = np.zeros(len(union), dtype=bool)
+        known[own] = True
+        _refuse_name(part[int(np.argmin(known[columns]))])
+    return columns
+
+
+def _refuse_name(name: str) -> None:
+    raise ValueError(
+        "Counts can only be subtracted from counts that include their features. Got "
+        f"the feature {name!r} on the right only."
+    )
 
 
 def _flat_columns(sizes: Array, columns: Array | None, common: Array) -> Array:
@@ -242,6 +308,14 @@ def _added(
     width: int,
 ) -> Any:
     shape = (align.classes.size, width)
+    if align.columns_a is not None:  # packed names: the native merge of columns
+        a, b = (
+            place(table, rows, None, (shape[0], table.shape[1]))
+            if table.shape[0] != shape[0]
+            else table
+            for table, rows in ((a, align.rows_a), (b, align.rows_b))
+        )
+        return merged_tables(a, columns_a, b, columns_b, width)
     if is_dense_layout(*shape):
         out = place(a, align.rows_a, columns_a, shape)
         _add_into(out, b, align.rows_b, columns_b)
@@ -268,13 +342,18 @@ def add(a: Parts, b: Parts) -> Parts:
     width = align.n_features
     if a.document_count is not None and b.document_count is not None:
         documents = _added(
-            a.document_count, b.document_count, align, None, align.columns_b, width
+            a.document_count,
+            b.document_count,
+            align,
+            align.columns_a,
+            align.columns_b,
+            width,
         )
         result = replace(result, document_count=documents)
     if a.kind == "moments":
         mean, squares = _chan(*_moment_tables(a, b, align), n_a, n_b)
         return replace(result, mean=mean, centred_squares=squares)
-    columns_a, columns_b = None, align.columns_b
+    columns_a, columns_b = align.columns_a, align.columns_b
     if a.kind == "category":
         assert a.n_categories is not None  # by kind
         assert b.n_categories is not None

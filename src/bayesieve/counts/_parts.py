@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from bayesieve.counts._term_names import TermNames
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Kind = Literal["count", "binary", "moments", "category"]
@@ -21,6 +24,7 @@ DENSE_CELLS = 100_000_000
 class Parts:
     """Everything a table of class counts holds; `ClassCounts` is its public face.
 
+    `feature_names` is an object array of str or, for the terms of texts, a `TermNames`.
     `feature_count` is None for moments, which keep `mean` and `centred_squares`. For
     categories it has one column per (feature, code), features in order.
     """
@@ -29,7 +33,7 @@ class Parts:
     class_count: Array
     kind: Kind
     feature_count: Any = None
-    feature_names: Array | None = None
+    feature_names: Array | TermNames | None = None
     document_count: Any = None
     mean: Array | None = None
     centred_squares: Array | None = None
@@ -103,12 +107,18 @@ def same_table(a: Any, b: Any) -> bool:
     )
 
 
-def same_labels(a: Array | None, b: Array | None) -> bool:
+def same_labels(a: Array | TermNames | None, b: Array | TermNames | None) -> bool:
     """Compare two arrays of names or classes; 1 and '1' differ."""
     if a is None or b is None:
         return a is b
     if a is b:
         return True
+    if len(a) != len(b):
+        return False
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):  # one is packed
+            return all(x == y for x, y in zip(a, b, strict=True))
+        return a == b
     numeric = [array.dtype.kind in "biuf" for array in (a, b)]
     return numeric[0] == numeric[1] and bool(np.array_equal(a, b))
 
@@ -144,10 +154,10 @@ def checked_parts(parts: Parts) -> Parts:
         _check_counts("document_count", parts.document_count, shape)
         tables["document_count"] = laid_out(parts.document_count)
     names = parts.feature_names
-    if names is not None and names.shape != (parts.n_features,):
+    if names is not None and len(names) != parts.n_features:
         raise ValueError(
             f"feature_names must have one name per feature, {parts.n_features} in "
-            f"all. Got {names.size}."
+            f"all. Got {len(names)}."
         )
     return replace(parts, **tables)
 

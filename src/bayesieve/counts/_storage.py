@@ -21,7 +21,9 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
+from bayesieve import _core
 from bayesieve.counts._parts import Array, Parts, checked_parts
+from bayesieve.counts._term_names import TermNames
 
 FORMAT = "bayesieve.ClassCounts"
 VERSION = 1
@@ -69,14 +71,21 @@ def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
         "kind": parts.kind,
         "classes": _class_type(parts.classes),
         "named": parts.feature_names is not None,
+        # A reader that does not know this makes an ordinary array of the names.
+        "packed": isinstance(parts.feature_names, TermNames),
         "tables": {},
     }
     if metadata["classes"] in ("str", "object"):
         _pack_text(arrays, "classes", parts.classes)
     else:
         arrays["classes"] = parts.classes
-    if parts.feature_names is not None:
-        _pack_text(arrays, "names", parts.feature_names)
+    names = parts.feature_names
+    if isinstance(names, TermNames):
+        first, last = names.offsets[0], names.offsets[-1]
+        arrays["names_bytes"] = names.data[first:last]
+        arrays["names_offsets"] = names.offsets - first
+    elif names is not None:
+        _pack_text(arrays, "names", names)
     if parts.n_categories is not None:
         arrays["n_categories"] = parts.n_categories
     for name in _TABLES:
@@ -195,6 +204,15 @@ class _Reader:
             for first, last in pairwise(ends)
         ]
 
+    def packed(self, name: str) -> TermNames:
+        """Read texts without making a Python string of each."""
+        blob = self.array(f"{name}_bytes", "u").astype(np.uint8, copy=False)
+        ends = self.offsets(f"{name}_offsets", blob.size).astype(np.int64, copy=False)
+        for row in _core.invalid_utf8_rows(blob, ends).tolist():
+            # Lone surrogates of a Python string are let pass, other bytes are not.
+            blob[ends[row] : ends[row + 1]].tobytes().decode("utf-8", "surrogatepass")
+        return TermNames(blob, ends)
+
     def table(self, name: str, layout: Any) -> Any:
         if layout == "dense":
             return self.floats(name, 2)
@@ -245,8 +263,10 @@ def _unpack(reader: _Reader) -> Parts:
     }
     if not set(tables) <= set(_TABLES):
         raise ValueError("unknown tables")
-    names = None
-    if metadata["named"]:
+    names: Any = None
+    if metadata["named"] and metadata.get("packed") is True:
+        names = reader.packed("names")
+    elif metadata["named"]:
         texts = reader.texts("names")
         names = np.empty(len(texts), dtype=object)
         names[:] = texts

@@ -14,6 +14,7 @@ from scipy import sparse
 from bayesieve.counts._chunks import chunk_parts
 from bayesieve.counts._cluster import make_plan
 from bayesieve.counts._dask import dask_parts, holds_texts
+from bayesieve.counts._from_text import from_text_parts, text_options
 from bayesieve.counts._matrix import count_parts, matrix_parts, resolve_kind
 from bayesieve.counts._merge import add, subtract
 from bayesieve.counts._parts import (
@@ -28,6 +29,7 @@ from bayesieve.counts._parts import (
 from bayesieve.counts._reshape import scale, select
 from bayesieve.counts._spark import default_groups, spark_parts
 from bayesieve.counts._storage import load_parts, save_parts
+from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_options import DEFAULT_PATTERN
 from bayesieve.utils._validation import check_names, label_array
 
@@ -51,7 +53,7 @@ class ClassCounts:
     depend on the input format, the chunking or the number of threads. Nothing is
     smoothed: solvers do that. Treat an instance as immutable.
 
-    Usually made by :meth:`from_matrix` or :meth:`from_chunks`.
+    Usually made by :meth:`from_matrix`, :meth:`from_chunks` or :meth:`from_text`.
 
     Parameters
     ----------
@@ -81,6 +83,8 @@ class ClassCounts:
         A NumPy array for two classes or up to 1e8 cells, else a `csc_array`. For
         moments `class_count * mean`, computed on demand.
     feature_names : ndarray of shape (n_features,), object, or None
+        Counts of texts have a packed sequence of the same strings, which makes no
+        Python string until it is asked for; `np.asarray` turns it into an array.
     document_count : {ndarray, csc_array} of shape (n_classes, n_features), or None
     mean, centred_squares : ndarray of shape (n_classes, n_features), or None
     n_categories : ndarray of shape (n_features,), int64, or None
@@ -137,8 +141,11 @@ class ClassCounts:
             ),
         )
         parts = checked_parts(parts)
-        names = check_names(feature_names, parts.n_features)
-        self._parts = replace(parts, feature_names=names)
+        if isinstance(feature_names, TermNames):  # packed: checked by its length
+            self._parts = checked_parts(replace(parts, feature_names=feature_names))
+        else:
+            names = check_names(feature_names, parts.n_features)
+            self._parts = replace(parts, feature_names=names)
 
     @classmethod
     def _of(cls, parts: Parts) -> ClassCounts:
@@ -260,6 +267,141 @@ class ClassCounts:
                 classes=classes,
                 feature_names=feature_names,
                 min_categories=min_categories,
+            )
+        )
+
+    @classmethod
+    def from_text(
+        cls,
+        source: Any,
+        text: str = "text",
+        label: str = "label",
+        *,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        stop_words: Any = None,
+        binary: bool = False,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        tfidf: bool = False,
+        classes: Any = None,
+        on_bad_rows: str = "error",
+        checkpoint: Any = None,
+        threads: int | None = None,
+        memory_budget: int | None = None,
+        spill_folder: Any = None,
+        progress: bool = False,
+    ) -> ClassCounts:
+        r"""Count the terms of texts, from files or from memory.
+
+        Exact, and equal term by term to CountVectorizer followed by class sums, without
+        a document-term matrix: memory grows with the number of distinct terms, not of
+        documents. The result does not depend on threads, order or the memory budget.
+
+        Parameters
+        ----------
+        source : path-like, str, list of paths, relation, table or iterable
+            - a path, a glob or a list of them: CSV, TSV, JSON lines or Parquet, told by
+              the ending; .gz and .zst after it are unpacked;
+            - a SQL query for DuckDB, or a DuckDB relation;
+            - a pandas, polars or Arrow table;
+            - an iterable of batches, each a table or a pair (texts, labels).
+        text, label : str, default="text" and "label"
+            Names of the columns.
+        analyzer, ngram_range, lowercase, strip_accents, token_pattern, binary
+            As for CountVectorizer.
+        stop_words : {"english"}, set of str or None, default=None
+            Words to leave out; "english" is scikit-learn's list.
+        min_df, max_df, max_features
+            Which terms are kept in the end, as for CountVectorizer.
+        tfidf : bool, default=False
+            Whether `feature_count` holds the class sums of TfidfVectorizer's values.
+            Needs a second scan, so the source must be one that can be read twice.
+        classes : array-like, default=None
+            All labels there may be; another one is an error, and a class without
+            documents is kept with count 0.
+        on_bad_rows : {"error", "skip"}, default="error"
+            What to do about rows without text or label, rows that cannot be read, and
+            bytes that are not UTF-8: a ValueError that names the first one, or leave
+            them out with one `BadRowsWarning` that says how many there are.
+        checkpoint : path-like, default=None
+            A folder, for files only. Counts of finished files are kept in it, so that a
+            run that was killed goes on where it was when it is started again.
+        threads : int, default=None
+            Number of threads; None for one per processor.
+        memory_budget : int, default=None
+            Bytes for the records and tables of the count, beyond which temporary files
+            are used.
+        spill_folder : path-like, default=None
+            Where temporary files go; None for the system's folder.
+        progress : bool, default=False
+            Whether a line on standard error shows the share of bytes read, if that is a
+            terminal.
+
+        Returns
+        -------
+        counts : ClassCounts
+            Of kind "count", or "binary" with `binary=True`, terms sorted, with
+            `document_count`.
+
+        Notes
+        -----
+        Files and queries are read by DuckDB: ``pip install 'bayesieve[text]'``.
+
+        An empty text is a document without terms. An empty field of a CSV file is an
+        empty text, but a missing label; null in JSON, Parquet or a table is missing.
+        Labels of CSV files are integers if all of them are written as such, or truth
+        values if all are True or False, and strings otherwise.
+
+        With `checkpoint`, other settings or a file that was changed are an error;
+        `min_df`, `max_df`, `max_features` and `tfidf` may change, and files may be
+        added.
+
+        Examples
+        --------
+        >>> from bayesieve.counts import ClassCounts
+        >>> texts, labels = ["good film", "bad film", "good plot"], ["pos", "neg", "pos"]
+        >>> counts = ClassCounts.from_text([(texts, labels)])
+        >>> counts
+        ClassCounts(kind='count', 2 classes, 4 features (named), total weight 3)
+        >>> counts.feature_names.tolist()
+        ['bad', 'film', 'good', 'plot']
+        >>> counts.feature_count
+        array([[1., 1., 0., 0.],
+               [0., 1., 2., 1.]])
+
+        From files: ``ClassCounts.from_text("reviews-*.csv.gz", "review", "stars")``.
+        """
+        options = text_options(
+            stop_words,
+            analyzer=analyzer,
+            ngram_range=ngram_range,
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            token_pattern=token_pattern,
+            binary=binary,
+        )
+        return cls._of(
+            from_text_parts(
+                source,
+                text,
+                label,
+                options,
+                min_df=min_df,
+                max_df=max_df,
+                max_features=max_features,
+                classes=classes,
+                threads=threads,
+                memory_budget=memory_budget,
+                spill_folder=spill_folder,
+                on_bad_rows=on_bad_rows,
+                checkpoint=checkpoint,
+                progress=progress,
+                tfidf=tfidf,
             )
         )
 
@@ -461,7 +603,7 @@ min_df, max_df, max_features
         return self._parts.feature_count
 
     @property
-    def feature_names(self) -> Array | None:
+    def feature_names(self) -> Array | TermNames | None:
         """Names of the features, or None."""
         return self._parts.feature_names
 

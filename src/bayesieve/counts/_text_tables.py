@@ -97,9 +97,12 @@ def without_accents(text: str, how: str | None) -> str:
     return "".join([c for c in decomposed if not unicodedata.combining(c)])
 
 
-@cache
-def text_tables(lowercase: bool, strip_accents: str | None) -> Any:
-    """Return the compiled tables of one way to prepare texts.
+def table_arrays(
+    lowercase: bool, strip_accents: str | None
+) -> tuple[Array, Array, Array, Array, bool, int]:
+    """Return flags, and what every character becomes: entries, starts, bytes.
+
+    Then whether ASCII is lowered, and the entry of a final sigma.
 
     Decomposition looks at one character at a time but for the order of combining
     marks, which are dropped, so a table can hold it.
@@ -127,6 +130,10 @@ def text_tables(lowercase: bool, strip_accents: str | None) -> Any:
     start = np.zeros(len(entries) + 1, dtype=np.uint32)
     np.cumsum([len(text) for text in entries], out=start[1:])
     data = np.frombuffer(b"".join(entries), dtype=np.uint8)
-    return _core.text_tables(
-        character_flags(), mapping, start, data, lowercase, final_sigma
-    )
+    return character_flags(), mapping, start, data, lowercase, final_sigma
+
+
+@cache
+def text_tables(lowercase: bool, strip_accents: str | None) -> Any:
+    """Return the compiled tables of one way to prepare texts."""
+    return _core.text_tables(*table_arrays(lowercase, strip_accents))

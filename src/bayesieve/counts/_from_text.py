@@ -1,0 +1,293 @@
+"""`ClassCounts.from_text`: from files, queries and tables of texts to class counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from bayesieve.counts._batch_counter import BadRows, BatchCounter, coded
+from bayesieve.counts._checkpoint import Checkpoint, file_state
+from bayesieve.counts._parts import Array, Parts, laid_out
+from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_counts import TextCounts
+from bayesieve.counts._text_files import TextFile, csv_label
+from bayesieve.counts._text_input import sized
+from bayesieve.counts._text_labels import LabelCodes, as_written, sort_order
+from bayesieve.counts._text_options import TextOptions
+from bayesieve.counts._text_scan import tfidf_sums
+from bayesieve.counts._text_source import text_pieces
+from bayesieve.utils._progress import ProgressBar
+
+
+def text_options(stop_words: Any = None, **options: Any) -> TextOptions:
+    """Return the options, "english" resolved to scikit-learn's list of stop words."""
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise ValueError(
+                "The 'stop_words' parameter of from_text must be 'english', a set of "
+                f"str or None. Got {stop_words!r}."
+            )
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        stop_words = ENGLISH_STOP_WORDS
+    if stop_words is not None:
+        stop_words = frozenset(stop_words)
+    return TextOptions(stop_words=stop_words, **options)
+
+
+def from_text_parts(
+    source: Any,
+    text: str,
+    label: str,
+    options: TextOptions,
+    *,
+    min_df: float,
+    max_df: float,
+    max_features: int | None,
+    classes: Any,
+    threads: int | None,
+    memory_budget: int | None,
+    spill_folder: Any,
+    on_bad_rows: str,
+    checkpoint: Any,
+    progress: bool,
+    tfidf: bool,
+) -> Parts:
+    """Count a source of texts; see `ClassCounts.from_text`."""
+    pieces = text_pieces(source, text, label, threads)
+    _pruned(_nothing(), min_df, max_df, max_features)  # refuses wrong settings early
+    if tfidf and not all(getattr(piece, "twice", True) for piece in pieces):
+        raise ValueError(
+            "tfidf=True reads the source twice, and an iterator can be read once. "
+            "Hint: pass a list of batches, a table, a query or files."
+        )
+    value_of = _reading(pieces)
+    given = None if classes is None else np.asarray(classes)
+    read_as = _among(given, value_of)
+    counting = BatchCounter(
+        options,
+        classes=given,
+        threads=threads,
+        memory_budget=memory_budget,
+        spill_folder=spill_folder,
+        on_bad_rows=on_bad_rows,
+        value_of=read_as,
+    )
+    with _Progress(pieces, progress) as bar:
+        if checkpoint is None:
+            for piece in pieces:
+                _count(counting, piece, bar)
+            parts = counting.finish()
+        else:
+            settings = {
+                "options": describe(options),
+                "text": text,
+                "label": label,
+                "classes": None if given is None else given.tolist(),
+                "on_bad_rows": on_bad_rows,
+            }
+            kept = Checkpoint(checkpoint, settings)
+            parts = _count_with(kept, pieces, counting, bar)
+    if not parts.class_count.any():
+        raise ValueError("There must be at least one row to count. Got none.")
+    names = parts.feature_names
+    assert isinstance(names, TermNames)
+    counts = TextCounts(
+        names,
+        parts.feature_count,
+        parts.document_count,
+        parts.class_count.astype(np.int64),
+    )
+    counts = _pruned(counts, min_df, max_df, max_features)
+    if not len(counts.names):
+        raise ValueError(
+            "There must be at least one term to count. Got none: the texts hold stop "
+            "words only, or min_df, max_df and max_features leave nothing."
+        )
+    kind = parts.kind
+    if tfidf:
+        skip = on_bad_rows == "skip"
+        counts = _weighted(
+            counts, pieces, parts.classes, options, threads, skip, read_as
+        )
+        kind = "count"
+    parts = replace(
+        parts,
+        kind=kind,
+        feature_count=counts.count,
+        feature_names=counts.names,
+        document_count=counts.document_count,
+    )
+    counting.bad_rows.warn()
+    return _as_written(parts) if given is None and value_of is csv_label else parts
+
+
+def _reading(pieces: list[Any]) -> Callable[[Any], Any] | None:
+    """Return how the labels of all pieces are read."""
+    ways = {piece.value_of for piece in pieces}
+    if len(ways) > 1:
+        raise ValueError(
+            "The files of one count must be all CSV, all JSON or all Parquet, because "
+            "they write labels in different ways. Hint: count them apart and add the "
+            "counts."
+        )
+    return ways.pop()
+
+
+def describe(options: TextOptions) -> dict[str, Any]:
+    """Return the options as plain values, for a checkpoint."""
+    values = asdict(options)
+    words = values["stop_words"]
+    values["stop_words"] = None if words is None else sorted(words)
+    values["ngram_range"] = list(values["ngram_range"])
+    return values
+
+
+def _nothing() -> TextCounts:
+    """Return counts of very many documents without a term."""
+    empty = np.zeros((1, 0))
+    names = TermNames.from_strings([])
+    return TextCounts(names, empty, empty, np.array([10**15]))
+
+
+def _pruned(
+    counts: TextCounts, min_df: float, max_df: float, max_features: int | None
+) -> TextCounts:
+    return counts.pruned(min_df=min_df, max_df=max_df, max_features=max_features)
+
+
+def _among(
+    classes: Array | None, value_of: Callable[[Any], Any] | None
+) -> Callable[[Any], Any] | None:
+    """Return how labels are read when all classes are known: "1" is 1 among numbers."""
+    if classes is None or value_of is not csv_label:
+        return value_of
+    written: dict[str, Any] = {}
+    for label in classes.tolist():
+        written[str(label)] = label
+        if isinstance(label, bool):
+            written[str(label).lower()] = label
+    return lambda raw: written.get(raw, raw) if raw else None
+
+
+def _count(counting: BatchCounter, piece: Any, bar: _Progress) -> None:
+    first = 0
+    bar.begin(piece)
+    for texts, labels in piece.batches(counting.bad_rows):
+        start = first  # of this batch, for the messages about it
+        counting.add(texts, labels, lambda row, start=start: piece.place(start + row))
+        first += len(texts)
+        bar.read(texts)
+    bar.end(piece)
+
+
+def _count_with(
+    checkpoint: Checkpoint,
+    files: list[Any],
+    counting: BatchCounter,
+    bar: _Progress,
+) -> Parts:
+    """Count files that are not yet counted, and keep what is counted on disk."""
+    if not all(isinstance(piece, TextFile) for piece in files):
+        raise ValueError(
+            "A checkpoint needs files: a path, a glob or a list of paths. Hint: save "
+            "the counts of other sources with ClassCounts.save."
+        )
+    with checkpoint:
+        done = checkpoint.resume([piece.path for piece in files])
+        for piece in files:
+            if piece.path in done:
+                bar.end(piece)
+                continue
+            before = file_state(piece.path)
+            _count(counting, piece, bar)
+            checkpoint.note(piece.path, before)
+            if checkpoint.is_time():
+                checkpoint.save(counting.finish(), counting.bad_rows)
+        if checkpoint.has_notes:
+            checkpoint.save(counting.finish(), counting.bad_rows)
+        return checkpoint.result(counting.bad_rows)
+
+
+def _weighted(
+    counts: TextCounts,
+    pieces: list[Any],
+    classes: Array,
+    options: TextOptions,
+    threads: int | None,
+    skip: bool,
+    value_of: Callable[[Any], Any] | None,
+) -> TextCounts:
+    """Return the counts with class sums of tf-idf values, from a second scan."""
+
+    def batches() -> Iterator[tuple[Any, Array]]:
+        label_codes = LabelCodes(classes, value_of)
+        bad_rows = BadRows(skip)
+        for piece in pieces:
+            for texts, labels in piece.batches(bad_rows):
+                texts = sized(texts)
+                yield texts, coded(label_codes, texts, labels, bad_rows)
+
+    sums = tfidf_sums(batches, counts, options, threads=threads)
+    return replace(counts, count=sums)
+
+
+def _as_written(parts: Parts) -> Parts:
+    """Return counts whose classes are numbers if all of them are written so."""
+    labels = as_written(parts.classes)
+    if labels is parts.classes:
+        return parts
+    classes, order = sort_order(labels.tolist())
+    if np.array_equal(order, np.arange(order.size)):
+        return replace(parts, classes=classes)
+    tables = {"class_count": parts.class_count[order]}
+    for name in ("feature_count", "document_count"):
+        table = getattr(parts, name)
+        tables[name] = laid_out(table.tocsr()[order] if issparse(table) else table[order])
+    return replace(parts, classes=classes, **tables)
+
+
+class _Progress:
+    """How many bytes of the files are read, on standard error."""
+
+    def __init__(self, pieces: list[Any], shown: bool) -> None:
+        sizes = [piece.nbytes for piece in pieces]
+        self._total = sum(sizes) if None not in sizes else None
+        self._bar = ProgressBar("Counting texts", self._total) if shown else None
+        self._done = 0
+        self._here = 0
+        self._size: int | None = None
+        self._rows = 0
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def begin(self, piece: Any) -> None:
+        self._here, self._size = 0, piece.nbytes
+
+    def read(self, texts: Any) -> None:
+        """Take note of a batch: its bytes stand for those of the file."""
+        if self._bar is None:
+            return
+        self._rows += len(texts)
+        note = f"{self._rows:,} documents"
+        if self._size is None:
+            self._bar.update(self._rows, "documents")
+            return
+        # Compressed files have fewer bytes than their texts.
+        self._here = min(self._size, self._here + int(getattr(texts, "nbytes", 0)))
+        self._bar.update(self._done + self._here, note)
+
+    def end(self, piece: Any) -> None:
+        self._done += piece.nbytes or 0
+        self._here = 0
+        if self._bar is not None and self._size is not None:
+            self._bar.update(self._done, f"{self._rows:,} documents")

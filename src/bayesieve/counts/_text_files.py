@@ -1,0 +1,325 @@
+"""Reading texts and labels from files, through DuckDB.
+
+Every file is one query that streams Arrow batches. Nothing is guessed from a sample: a
+CSV file is read with the delimiter under which its header has the columns asked for,
+JSON labels keep their own type, and CSV labels are text until all of them are known.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from bayesieve.counts._batch_counter import BadRows
+
+BATCH_ROWS = 1 << 16
+# Longest row of a CSV file, and longest object of a JSON file.
+LONGEST_ROW = 1 << 27
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+_PACKED = (".gz", ".zst")
+
+
+def needs(name: str) -> Any:
+    """Import an optional dependency of the extra `text`."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"Reading texts from files needs {name}, which is not installed. "
+            "Hint: pip install 'bayesieve[text]'"
+        ) from error
+
+
+def file_format(path: str) -> str:
+    """Return the format that the name of a file tells."""
+    stem, ending = os.path.splitext(path.lower())
+    if ending in _PACKED:
+        ending = os.path.splitext(stem)[1]
+    if ending in _SVMLIGHT:
+        raise ValueError(
+            f"{path!r} is an svmlight file, which holds a matrix and no texts. Hint: "
+            "X, y = sklearn.datasets.load_svmlight_file(path), then "
+            "ClassCounts.from_matrix(X, y)."
+        )
+    if ending not in _FORMATS:
+        raise ValueError(
+            f"The format of a file is told by its ending, one of "
+            f"{', '.join(_FORMATS)}, and .gz or .zst after it. Got {path!r}. Hint: a "
+            "query such as \"SELECT text, label FROM read_csv('...')\" reads any file."
+        )
+    return _FORMATS[ending]
+
+
+def check_column(name: str, columns: list[str], where: str) -> None:
+    """Check that a column is there; say which one may be meant if not."""
+    if name in columns:
+        return
+    lower = {column.lower(): column for column in columns}
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    shown = ", ".join(repr(column) for column in columns[:20])
+    more = ", ..." if len(columns) > 20 else ""
+    raise ValueError(
+        f"There is no column {name!r} in {where}. Its columns are [{shown}{more}]."
+        f"{hint}"
+    )
+
+
+def quoted(text: str) -> str:
+    """Return a SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Return a SQL name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def record_batches(relation: Any) -> Iterator[Any]:
+    """Yield the rows of a relation as Arrow batches, without holding them all."""
+    stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    yield from stream(BATCH_ROWS)
+
+
+def json_label(raw: str) -> Any:
+    """Return the label that a JSON value stands for."""
+    value = json.loads(raw)
+    if isinstance(value, dict | list):
+        raise ValueError(
+            f"Labels must be strings, integers, booleans or floats. Got the JSON {raw}."
+        )
+    return value
+
+
+def csv_label(raw: str) -> str | None:
+    """Return the label that a field of a CSV file stands for; nothing is missing."""
+    return raw or None
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file with a column of texts and one of labels."""
+
+    path: str
+    text: str
+    label: str
+    threads: int | None = None
+
+    @property
+    def format(self) -> str:
+        """What the file is."""
+        return file_format(self.path)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the file."""
+        return os.path.getsize(self.path)
+
+    @property
+    def value_of(self) -> Callable[[Any], Any] | None:
+        """How a label is made of what is read."""
+        return {
+            "csv": csv_label,
+            "tsv": csv_label,
+            "json": json_label,
+            "jsonl": json_label,
+        }.get(self.format)
+
+    def place(self, row: int) -> str:
+        """Name a row, counted from 0, in messages."""
+        return f"Row {row + 1} of {self.path!r}"
+
+    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+        """Yield (texts, labels) as Arrow arrays."""
+        duckdb = needs("duckdb")
+        needs("pyarrow")
+        with duckdb.connect() as connection:
+            if self.threads is not None:
+                connection.execute(f"SET threads = {int(self.threads)}")
+            reader = getattr(self, f"_read_{self.format}")
+            try:
+                yield from reader(connection, bad_rows)
+            except duckdb.Error as error:
+                raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> Exception:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        if "out of memory" in lines[0].lower():
+            return MemoryError(f"{self.path!r} cannot be read: {lines[0]}")
+        return ValueError(f"{self.path!r} cannot be read: {lines[0]}")
+
+    # ------------------------------------------------------------------ Parquet
+
+    def _read_parquet(
+        self, connection: Any, bad_rows: BadRows
+    ) -> Iterator[tuple[Any, Any]]:
+        source = f"read_parquet({quoted(self.path)})"
+        columns = connection.sql(f"FROM {source} LIMIT 0").columns
+        self._check(columns)
+        query = (
+            f"SELECT {identifier(self.text)} AS a, {identifier(self.label)} AS b "
+            f"FROM {source}"
+        )
+        for batch in record_batches(connection.sql(query)):
+            yield batch.column(0), batch.column(1)
+
+    def _check(self, columns: list[str]) -> None:
+        for name in (self.text, self.label):
+            check_column(name, list(columns), repr(self.path))
+
+    # ------------------------------------------------------------------ JSON
+
+    def _read_json(
+        self, connection: Any, bad_rows: BadRows, form: str = "auto"
+    ) -> Iterator[tuple[Any, Any]]:
+        options = (
+            f"{quoted(self.path)}, format = '{form}', maximum_object_size = "
+            f"{LONGEST_ROW}"
+        )
+        if self.nbytes == 0:
+            return
+        # A sample is enough to find a name that is spelt wrongly.
+        look = f"{options}, sample_size = 1000, maximum_depth = 1"
+        if form != "auto":
+            look += ", ignore_errors = true"
+        columns = connection.sql(f"FROM read_json({look}) LIMIT 0").columns
+        if self.text not in columns or self.label not in columns:
+            self._check(columns)
+        kinds = {self.text: "VARCHAR", self.label: "JSON"}
+        columns_of = ", ".join(f"{quoted(n)}: '{k}'" for n, k in kinds.items())
+        more = ""
+        if bad_rows.skip and form != "auto":
+            more = ", ignore_errors = true"
+        query = (
+            f"SELECT {identifier(self.text)} AS a, {identifier(self.label)} AS b "
+            f"FROM read_json({options}, columns = {{{columns_of}}}{more})"
+        )
+        for batch in record_batches(connection.sql(query)):
+            yield batch.column(0), batch.column(1)
+
+    def _read_jsonl(
+        self, connection: Any, bad_rows: BadRows
+    ) -> Iterator[tuple[Any, Any]]:
+        yield from self._read_json(connection, bad_rows, "newline_delimited")
+
+    # ------------------------------------------------------------------ CSV
+
+    def _read_csv(
+        self, connection: Any, bad_rows: BadRows, delimiters: str = ",;\t|"
+    ) -> Iterator[tuple[Any, Any]]:
+        header = self._header(delimiters)
+        if header is None:
+            return
+        query = self._csv_query(*header, skip=bad_rows.skip)
+        try:
+            for batch in record_batches(connection.sql(query)):
+                yield batch.column(0), batch.column(1)
+        except needs("duckdb").Error as error:
+            found = self._rejected(connection, header) if not bad_rows.skip else []
+            if not found:
+                raise
+            bad_rows.found(len(found), self._describe(*found[0]))
+            raise AssertionError("a bad row is an error here") from error
+        if bad_rows.skip:
+            found = self._rejects(connection)
+            if found:
+                bad_rows.found(len(found), self._describe(*found[0]))
+
+    def _read_tsv(
+        self, connection: Any, bad_rows: BadRows
+    ) -> Iterator[tuple[Any, Any]]:
+        yield from self._read_csv(connection, bad_rows, "\t")
+
+    def _stream(self) -> Any:
+        pyarrow = needs("pyarrow")
+        packed = {".gz": "gzip", ".zst": "zstd"}
+        ending = os.path.splitext(self.path.lower())[1]
+        return pyarrow.input_stream(self.path, compression=packed.get(ending))
+
+    def _header(self, delimiters: str) -> tuple[list[str], str] | None:
+        """Return the names of the columns and the delimiter; None for an empty file."""
+        columns: list[str] = []
+        for delimiter in delimiters:
+            with self._stream() as stream:
+                lines = io.TextIOWrapper(
+                    stream, encoding="utf-8-sig", errors="replace", newline=""
+                )
+                found = next((row for row in csv.reader(lines, delimiter=delimiter) if row), None)
+            if found is None:
+                return None
+            if self.text in found and self.label in found:
+                return found, delimiter
+            columns = max(columns, found, key=len)
+        self._check(columns)
+        raise AssertionError("one of the columns is not there")
+
+    def _csv_query(self, columns: list[str], delimiter: str, skip: bool) -> str:
+        for name in (self.text, self.label):
+            if columns.count(name) > 1:
+                raise ValueError(f"The column {name!r} of {self.path!r} is there twice.")
+        # Names of other columns do not matter, and may be empty or there twice.
+        names = [
+            {self.text: "a", self.label: "b"}.get(name, f"c{i}")
+            for i, name in enumerate(columns)
+        ]
+        if self.text == self.label:
+            names[columns.index(self.text)] = "a"
+        kinds = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
+        label = "a" if self.text == self.label else "b"
+        more = ", ignore_errors = true, store_rejects = true" if skip else ""
+        return (
+            f"SELECT a, {label} AS b FROM read_csv({quoted(self.path)}, "
+            f"auto_detect = false, header = true, delim = {quoted(delimiter)}, "
+            f"quote = '\"', escape = '\"', columns = {{{kinds}}}, "
+            f"force_not_null = ['a'{', ' + quoted('b') if label == 'b' else ''}], "
+            f"max_line_size = {LONGEST_ROW}, buffer_size = {LONGEST_ROW}{more})"
+        )
+
+    def _rejected(self, connection: Any, header: tuple[list[str], str]) -> list[Any]:
+        """Read the file again to learn where its bad rows are."""
+        for _ in record_batches(connection.sql(self._csv_query(*header, skip=True))):
+            pass
+        return self._rejects(connection)
+
+    def _rejects(self, connection: Any) -> list[Any]:
+        rows: list[Any] = connection.execute(
+            "SELECT line_byte_position, min(error_message) FROM reject_errors "
+            "GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+        return rows
+
+    def _describe(self, position: int | None, message: str) -> str:
+        where = repr(self.path)
+        if position is not None:
+            where = f"Line {self._line_of(int(position) - 1)} of {where}"
+        problem = re.sub(r"\s+", " ", message).strip().rstrip(".")
+        return f"{where} cannot be read: {problem}."
+
+    def _line_of(self, position: int) -> int:
+        """Return the line, counted from 1, that a byte lies in."""
+        line, left = 1, position
+        with self._stream() as stream:
+            while left > 0:
+                block = stream.read(min(left, 1 << 24))
+                if not block:
+                    break
+                line += max(block.count(b"\n"), block.count(b"\r"))
+                left -= len(block)
+        return line

@@ -1,0 +1,256 @@
+"""What users hold texts in, as pieces that give batches of (texts, labels)."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesieve.counts._batch_counter import BadRows
+from bayesieve.counts._text_files import (
+    TextFile,
+    check_column,
+    file_format,
+    identifier,
+    needs,
+    record_batches,
+)
+
+_QUERY = re.compile(r"\s*(select|with|from)\b.*\s", re.IGNORECASE | re.DOTALL)
+
+
+def text_pieces(
+    source: Any, text: str, label: str, threads: int | None = None
+) -> list[Any]:
+    """Return the pieces of a source, each of which gives batches."""
+    for name, value in (("text", text), ("label", label)):
+        if not isinstance(value, str):
+            raise TypeError(
+                f"The {name!r} parameter of from_text must be the name of a column. "
+                f"Got {type(value).__name__}."
+            )
+    if isinstance(source, str | os.PathLike):
+        place = os.fspath(source)
+        if isinstance(source, str) and _is_query(place):
+            return [_Query(place, text, label)]
+        return _files([place], text, label, threads)
+    if isinstance(source, list | tuple) and source:
+        if all(isinstance(item, str | os.PathLike) for item in source):
+            return _files([os.fspath(item) for item in source], text, label, threads)
+    if _is_relation(source):
+        return [_Relation(source, text, label)]
+    if _is_table(source):
+        return [_Batches([source], text, label)]
+    if isinstance(source, Iterable):
+        return [_Batches(source, text, label)]
+    raise TypeError(
+        "The 'source' parameter of from_text must be a path, a glob, a list of paths, "
+        "a SQL query, a DuckDB relation, a table, or an iterable of batches. Got "
+        f"{type(source).__name__}."
+    )
+
+
+def _is_query(text: str) -> bool:
+    return _QUERY.match(text) is not None and not os.path.exists(text)
+
+
+def _is_relation(source: Any) -> bool:
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(source, duckdb.DuckDBPyRelation)
+
+
+def _is_table(source: Any) -> bool:
+    """Tell a table: pandas, polars, Arrow, or anything that gives an Arrow stream."""
+    if isinstance(source, list | tuple):
+        return False
+    named = hasattr(source, "columns") or hasattr(source, "schema")
+    return named or hasattr(source, "__arrow_c_stream__")
+
+
+# --------------------------------------------------------------------------- files
+
+
+def _files(
+    paths: list[str], text: str, label: str, threads: int | None
+) -> list[TextFile]:
+    found: list[str] = []
+    for path in paths:
+        found += _matches(os.path.expanduser(path))
+    seen: set[str] = set()
+    for path in found:
+        if os.path.realpath(path) in seen:
+            raise ValueError(
+                f"Each file can be counted once. Got {path!r} more than once."
+            )
+        seen.add(os.path.realpath(path))
+        file_format(path)
+    needs("duckdb")
+    return [TextFile(path, text, label, threads) for path in found]
+
+
+def _matches(path: str) -> list[str]:
+    if "://" in path:
+        raise ValueError(
+            f"Files must be on this machine. Got {path!r}. Hint: a query such as "
+            f"\"SELECT text, label FROM '{path}'\" reads what DuckDB can reach."
+        )
+    if os.path.isfile(path):
+        return [path]
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            f"{path!r} is a folder. Hint: a glob such as "
+            f"{os.path.join(path, '*.csv')!r} names the files in it."
+        )
+    if glob.has_magic(path):
+        found = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
+        if found:
+            return sorted(found)
+        raise FileNotFoundError(f"No file matches {path!r}.")
+    raise FileNotFoundError(
+        f"There is no file {path!r}. Hint: texts themselves are counted as batches, "
+        "from_text([(texts, labels)])."
+    )
+
+
+# --------------------------------------------------------------------------- DuckDB
+
+
+@dataclass(frozen=True)
+class _Relation:
+    relation: Any
+    text: str
+    label: str
+
+    nbytes = None
+    value_of = None
+    twice = True
+
+    def place(self, row: int) -> str:
+        return f"Row {row + 1} of the query"
+
+    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+        relation = self.relation
+        for name in (self.text, self.label):
+            check_column(name, list(relation.columns), "the query")
+        asked = f"{identifier(self.text)} AS a, {identifier(self.label)} AS b"
+        try:
+            for batch in record_batches(relation.project(asked)):
+                yield batch.column(0), batch.column(1)
+        except needs("duckdb").Error as error:
+            raise ValueError(f"The query failed: {error}") from None
+
+
+@dataclass(frozen=True)
+class _Query:
+    query: str
+    text: str
+    label: str
+
+    nbytes = None
+    value_of = None
+    twice = True
+    place = _Relation.place
+
+    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+        duckdb = needs("duckdb")
+        needs("pyarrow")
+        # A cursor of the default connection: it sees the tables made by duckdb.sql.
+        with duckdb.default_connection().cursor() as connection:
+            try:
+                relation = connection.sql(self.query)
+            except duckdb.Error as error:
+                raise ValueError(f"The query failed: {error}") from None
+            if relation is None:
+                raise ValueError(f"The query must give rows. Got {self.query!r}.")
+            yield from _Relation(relation, self.text, self.label).batches(bad_rows)
+
+
+# --------------------------------------------------------------------------- memory
+
+
+@dataclass
+class _Batches:
+    source: Any
+    text: str
+    label: str
+    _starts: list[int] = field(default_factory=list)
+
+    nbytes = None
+    value_of = None
+
+    @property
+    def twice(self) -> bool:
+        """Whether the source can be read again."""
+        if isinstance(self.source, list | tuple):
+            return all(not _is_one_shot(item) for item in self.source)
+        return not isinstance(self.source, Iterator)
+
+    def place(self, row: int) -> str:
+        number = int(np.searchsorted(self._starts, row, side="right")) - 1
+        if len(self._starts) == 1:
+            return f"Row {row}"
+        return f"Row {row - self._starts[number]} of batch {number}"
+
+    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+        done = 0
+        self._starts.clear()
+        for item in self.source:
+            self._starts.append(done)
+            for texts, labels in self._of(item):
+                yield texts, labels
+                done += len(texts)
+
+    def _of(self, item: Any) -> Iterator[tuple[Any, Any]]:
+        if isinstance(item, list | tuple):
+            if len(item) != 2 or isinstance(item[0], str):
+                raise ValueError(
+                    "A batch must be a pair (texts, labels) or a table. Got a "
+                    f"{type(item).__name__} of length {len(item)}."
+                )
+            texts, labels = item
+            texts = texts if hasattr(texts, "__len__") else list(texts)
+            yield texts, labels
+        elif _is_relation(item):
+            yield from _Relation(item, self.text, self.label).batches(BadRows(False))
+        elif _is_table(item):
+            yield from self._of_table(item)
+        else:
+            raise TypeError(
+                "A batch must be a pair (texts, labels) or a table. Got "
+                f"{type(item).__name__}."
+            )
+
+    def _of_table(self, table: Any) -> Iterator[tuple[Any, Any]]:
+        if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+            table = table.select([self.text, self.label]).collect()  # a lazy frame
+        names = getattr(table, "column_names", None)
+        if names is None and hasattr(table, "schema") and hasattr(table.schema, "names"):
+            names = table.schema.names
+        if callable(names):
+            names = names()
+        if names is None:
+            names = getattr(table, "columns", None)
+        if names is None:
+            table = needs("pyarrow").RecordBatchReader.from_stream(table)
+            names = table.schema.names
+        for name in (self.text, self.label):
+            check_column(name, [str(column) for column in names], "the table")
+        if hasattr(table, "to_batches") and hasattr(table, "count_rows"):  # Dataset
+            table = iter(table.to_batches(columns=[self.text, self.label]))
+        elif hasattr(table, "read_next_batch"):
+            table = iter(table)
+        if isinstance(table, Iterator):
+            for batch in table:
+                yield batch.column(self.text), batch.column(self.label)
+            return
+        yield table[self.text], table[self.label]
+
+
+def _is_one_shot(item: Any) -> bool:
+    return hasattr(item, "read_next_batch") or isinstance(item, Iterator)
