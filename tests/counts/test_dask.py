@@ -81,7 +81,7 @@ def client():
 # ------------------------------------------------------------ without a cluster
 
 
-@pytest.mark.parametrize("chunks", [(400, 11), (130, 5), (1, 11)])
+@pytest.mark.parametrize("chunks", [(400, 11), (130, 5), (23, 11)])
 @pytest.mark.parametrize("kind", ["count", "binary", "moments"])
 def test_arrays_equal_one_matrix(matrix, chunks, kind):
     X, y = matrix
@@ -224,7 +224,7 @@ def test_wrong_arguments_are_told(matrix):
     X, y = matrix
     data = da.from_array(X, chunks=(100, 11))
     frame = dd.from_pandas(pd.DataFrame({"text": ["a b"], "label": ["x"]}), 1)
-    bag = db.from_sequence([("word", "x")])
+    bag = db.from_sequence([("word", "x"), ("other", "y"), ("third", "x")])
     for arguments, options, message in [
         ((X, y), {}, "must be a Dask array, dataframe or bag"),
         ((data,), {}, "needs labels"),
@@ -238,7 +238,7 @@ def test_wrong_arguments_are_told(matrix):
         ((bag, y), {}, "in its items"),
         ((bag,), {"groups": 0}, "'groups' must be an int >= 1"),
         ((bag,), {"min_df": -1}, "min_df"),
-        ((bag,), {"min_df": 5}, "No terms remain"),
+        ((bag,), {"min_df": 2}, "No terms remain"),
         ((db.from_sequence(["word"]),), {"text": "t", "label": "l"}, "pairs, or dicts"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
