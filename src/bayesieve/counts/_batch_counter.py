@@ -18,7 +18,7 @@ from bayesieve.counts._parts import Array, Parts, laid_out
 from bayesieve.counts._text_counter import TextCounter
 from bayesieve.counts._text_counts import TextCounts
 from bayesieve.counts._text_input import sized
-from bayesieve.counts._text_labels import LabelCodes, sort_order
+from bayesieve.counts._text_labels import LabelCodes, is_missing, sort_order
 from bayesieve.counts._text_options import TextOptions
 from bayesieve.exceptions import BadRowsWarning
 from bayesieve.utils._warnings import warn_user
@@ -177,7 +177,7 @@ def _bad_texts(texts: Any, skip: bool) -> list[tuple[Array, str]]:
         raw = "binary" in str(texts.type)
     else:
         odd = [i for i, text in enumerate(texts) if type(text) is not str]
-        missing = np.array([i for i in odd if _is_missing(texts[i])], dtype=np.int64)
+        missing = np.array([i for i in odd if is_missing(texts[i])], dtype=np.int64)
         raw = bool(odd)
     found = [(missing, "has no text")]
     if raw and skip:
@@ -185,17 +185,6 @@ def _bad_texts(texts: Any, skip: bool) -> list[tuple[Array, str]]:
         wrong = [i for i, text in enumerate(values) if not _is_utf8(text)]
         found.append((np.array(wrong, dtype=np.int64), "is not valid UTF-8"))
     return found
-
-
-def _is_missing(text: Any) -> bool:
-    if text is None:
-        return True
-    if isinstance(text, str | bytes):
-        return False
-    try:
-        return not text == text  # NaN, and what pandas' NA says about itself
-    except (TypeError, ValueError):
-        return True
 
 
 def _is_utf8(text: Any) -> bool:

@@ -72,7 +72,7 @@ class Checkpoint:
 
     def __enter__(self) -> Checkpoint:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.folder / "lock", "a+b")  # noqa: SIM115
+        self._lock = open(self.folder / "lock", "a+b")
         try:
             _lock(self._lock)
         except OSError:

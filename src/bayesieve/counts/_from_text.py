@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def from_text_parts(
 
 def _reading(pieces: list[Any]) -> Callable[[Any], Any] | None:
     """Return how the labels of all pieces are read."""
-    ways = {piece.value_of for piece in pieces}
+    ways: set[Callable[[Any], Any] | None] = {piece.value_of for piece in pieces}
     if len(ways) > 1:
         raise ValueError(
             "The files of one count must be all CSV, all JSON or all Parquet, because "
@@ -174,12 +175,15 @@ def _among(
     return lambda raw: written.get(raw, raw) if raw else None
 
 
+def _place(piece: Any, first: int, row: int) -> str:
+    return str(piece.place(first + row))
+
+
 def _count(counting: BatchCounter, piece: Any, bar: _Progress) -> None:
     first = 0
     bar.begin(piece)
     for texts, labels in piece.batches(counting.bad_rows):
-        start = first  # of this batch, for the messages about it
-        counting.add(texts, labels, lambda row, start=start: piece.place(start + row))
+        counting.add(texts, labels, partial(_place, piece, first))
         first += len(texts)
         bar.read(texts)
     bar.end(piece)
@@ -244,10 +248,11 @@ def _as_written(parts: Parts) -> Parts:
     classes, order = sort_order(labels.tolist())
     if np.array_equal(order, np.arange(order.size)):
         return replace(parts, classes=classes)
-    tables = {"class_count": parts.class_count[order]}
+    tables: dict[str, Any] = {"class_count": parts.class_count[order]}
     for name in ("feature_count", "document_count"):
         table = getattr(parts, name)
-        tables[name] = laid_out(table.tocsr()[order] if issparse(table) else table[order])
+        table = table.tocsr() if issparse(table) else table
+        tables[name] = laid_out(table[order])
     return replace(parts, classes=classes, **tables)
 
 

@@ -308,13 +308,16 @@ def _added(
     width: int,
 ) -> Any:
     shape = (align.classes.size, width)
-    if align.columns_a is not None:  # packed names: the native merge of columns
+    if (
+        columns_a is not None and align.columns_a is columns_a
+    ):  # packed names: the native merge of columns
         a, b = (
             place(table, rows, None, (shape[0], table.shape[1]))
             if table.shape[0] != shape[0]
             else table
             for table, rows in ((a, align.rows_a), (b, align.rows_b))
         )
+        assert columns_b is not None  # packed names have columns on both sides
         return merged_tables(a, columns_a, b, columns_b, width)
     if is_dense_layout(*shape):
         out = place(a, align.rows_a, columns_a, shape)

@@ -364,8 +364,8 @@ class ClassCounts:
         Examples
         --------
         >>> from bayesieve.counts import ClassCounts
-        >>> texts, labels = ["good film", "bad film", "good plot"], ["pos", "neg", "pos"]
-        >>> counts = ClassCounts.from_text([(texts, labels)])
+        >>> texts = ["good film", "bad film", "good plot"]
+        >>> counts = ClassCounts.from_text([(texts, ["pos", "neg", "pos"])])
         >>> counts
         ClassCounts(kind='count', 2 classes, 4 features (named), total weight 3)
         >>> counts.feature_names.tolist()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from bayesieve.counts._batch_counter import BatchCounter
@@ -73,9 +75,13 @@ def count_batches(
     )
     for number, (texts, labels) in enumerate(batches):
         texts = texts if hasattr(texts, "__len__") else list(texts)
-        counter.add(texts, labels, lambda row, n=number: f"Row {row} of batch {n}")
+        counter.add(texts, labels, partial(_place, number))
     counter.bad_rows.warn()
     return ClassCounts._of(counter.finish())
+
+
+def _place(number: int, row: int) -> str:
+    return f"Row {row} of batch {number}"
 
 
 def merge_saved(paths: Iterable[Any]) -> ClassCounts:
@@ -107,4 +113,8 @@ def merge_saved(paths: Iterable[Any]) -> ClassCounts:
     listed = list(paths)
     if not listed:
         raise ValueError("merge_saved needs at least one file. Got none.")
+    places = [os.path.realpath(os.fspath(path)) for path in listed]
+    for place in places:
+        if places.count(place) > 1:
+            raise ValueError(f"Each file can be merged once. Got {place!r} twice.")
     return ClassCounts._of(merge_files(listed))

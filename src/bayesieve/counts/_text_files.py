@@ -261,7 +261,8 @@ class TextFile:
                 lines = io.TextIOWrapper(
                     stream, encoding="utf-8-sig", errors="replace", newline=""
                 )
-                found = next((row for row in csv.reader(lines, delimiter=delimiter) if row), None)
+                rows = csv.reader(lines, delimiter=delimiter)
+                found = next((row for row in rows if row), None)
             if found is None:
                 return None
             if self.text in found and self.label in found:
@@ -273,7 +274,7 @@ class TextFile:
     def _csv_query(self, columns: list[str], delimiter: str, skip: bool) -> str:
         for name in (self.text, self.label):
             if columns.count(name) > 1:
-                raise ValueError(f"The column {name!r} of {self.path!r} is there twice.")
+                raise ValueError(f"{self.path!r} has two columns {name!r}.")
         # Names of other columns do not matter, and may be empty or there twice.
         names = [
             {self.text: "a", self.label: "b"}.get(name, f"c{i}")

@@ -167,7 +167,7 @@ def _array_codes(labels: Any) -> tuple[list[Any], Array]:
     if array.dtype.kind == "T":
         array = array.astype(object)
     if array.dtype == object:
-        missing = np.array([_is_missing(value) for value in array], dtype=bool)
+        missing = np.array([is_missing(value) for value in array], dtype=bool)
     elif array.dtype.kind == "f":
         missing = np.isnan(array)
     else:
@@ -175,16 +175,10 @@ def _array_codes(labels: Any) -> tuple[list[Any], Array]:
     present = array[~missing]
     if present.dtype == object:
         seen: dict[Any, int] = {}
-        keys: list[Any] = []
-        for value in present:
-            value = value.item() if isinstance(value, np.generic) else value
-            if seen.setdefault((type(value), value), len(keys)) == len(keys):
-                keys.append(value)
-        found = [
-            seen[(type(v), v)]
-            for v in (x.item() if isinstance(x, np.generic) else x for x in present)
-        ]
-        distinct, codes = keys, np.array(found, dtype=np.int64)
+        items = (v.item() if isinstance(v, np.generic) else v for v in present)
+        keys = [(type(value), value) for value in items]  # 1 is not True
+        codes = np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
+        distinct = [value for _, value in seen]
     else:
         values, codes = encode_labels(present)
         distinct = values.tolist()
@@ -193,11 +187,11 @@ def _array_codes(labels: Any) -> tuple[list[Any], Array]:
     return distinct, whole
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Tell None, NaN, NaT and pandas' NA."""
     if value is None:
         return True
     try:
-        return not value == value
+        return bool(value != value)
     except (TypeError, ValueError):
         return True

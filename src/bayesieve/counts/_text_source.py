@@ -40,9 +40,10 @@ def text_pieces(
         if isinstance(source, str) and _is_query(place):
             return [_Query(place, text, label)]
         return _files([place], text, label, threads)
-    if isinstance(source, list | tuple) and source:
-        if all(isinstance(item, str | os.PathLike) for item in source):
-            return _files([os.fspath(item) for item in source], text, label, threads)
+    if isinstance(source, list | tuple) and all(
+        isinstance(item, str | os.PathLike) for item in source
+    ):
+        return _files([os.fspath(item) for item in source], text, label, threads)
     if _is_relation(source):
         return [_Relation(source, text, label)]
     if _is_table(source):
@@ -229,13 +230,10 @@ class _Batches:
     def _of_table(self, table: Any) -> Iterator[tuple[Any, Any]]:
         if hasattr(table, "collect_schema") and hasattr(table, "collect"):
             table = table.select([self.text, self.label]).collect()  # a lazy frame
-        names = getattr(table, "column_names", None)
-        if names is None and hasattr(table, "schema") and hasattr(table.schema, "names"):
+        names = getattr(table, "columns", None)  # of Arrow: the columns themselves
+        if hasattr(getattr(table, "schema", None), "names"):
             names = table.schema.names
-        if callable(names):
-            names = names()
-        if names is None:
-            names = getattr(table, "columns", None)
+            names = names() if callable(names) else names
         if names is None:
             table = needs("pyarrow").RecordBatchReader.from_stream(table)
             names = table.schema.names
