@@ -155,7 +155,9 @@ def test_dicts_pairs_and_frames_of_texts_agree():
     texts, labels = some_texts(90)
     expected = one_process(texts, labels)
     for keys in (("text", "label"), ("body", "is_spam")):
-        items = [dict(zip(keys, row)) for row in zip(texts, labels, strict=True)]
+        items = [
+            dict(zip(keys, row, strict=True)) for row in zip(texts, labels, strict=True)
+        ]
         named = {} if keys[0] == "text" else {"text": keys[0], "label": keys[1]}
         bag = db.from_sequence(items, npartitions=4)
         assert ClassCounts.from_dask(bag, **named) == expected
@@ -216,7 +218,7 @@ def test_a_bad_value_names_its_partition(matrix):
     ):
         ClassCounts.from_dask(da.from_array(X, chunks=(100, 11)), y)
     missing = [("words here", "a"), ("and there", None)]
-    with pytest.raises(ValueError, match="Partition 1: .*no label|Partition 1: .*miss"):
+    with pytest.raises(ValueError, match=r"Partition 1: Row 0 has no label"):
         ClassCounts.from_dask(db.from_sequence(missing, npartitions=2))
 
 

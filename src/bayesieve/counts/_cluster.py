@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -58,8 +60,7 @@ class TextPlan:
         )
         first = 0
         for texts, labels in filled:
-            start = first  # of this batch, for the messages about it
-            counter.add(texts, labels, lambda row, start=start: f"row {start + row}")
+            counter.add(texts, labels, partial(_row_name, first))
             first += len(labels)
         return cut_by_term(counter.finish(), self.groups)
 
@@ -78,6 +79,10 @@ class TextPlan:
                 "hold nothing but stop words."
             )
         return joined
+
+
+def _row_name(first: int, row: int) -> str:
+    return f"Row {first + row}"
 
 
 @dataclass(frozen=True)
@@ -155,9 +160,10 @@ def make_plan(
             **pruning,
         )
         # Wrong limits are found before the first row is read.
-        TextCounts(
-            TermNames.from_strings([]), *np.zeros((2, 1, 0)), np.array([10**15])
-        ).pruned(plan.min_df, plan.max_df, plan.max_features)
+        empty, documents = np.zeros((1, 0)), np.array([10**15])
+        TextCounts(TermNames.from_strings([]), empty, empty, documents).pruned(
+            plan.min_df, plan.max_df, plan.max_features
+        )
         return plan
     usual = {**_text_defaults(), "min_df": 1, "max_df": 1.0, "max_features": None}
     for name, value in text_fields.items():
@@ -267,7 +273,7 @@ def term_groups(names: TermNames, n_groups: int) -> Array:
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
-    return (mixed % np.uint64(n_groups)).astype(np.int64)
+    return np.asarray(mixed % np.uint64(n_groups)).astype(np.int64)
 
 
 def cut_by_term(parts: Parts, n_groups: int) -> list[Parts]:
@@ -280,8 +286,7 @@ def cut_by_term(parts: Parts, n_groups: int) -> list[Parts]:
     order = np.argsort(group, kind="stable")  # sorted terms stay sorted in their group
     starts = np.searchsorted(group[order], np.arange(n_groups + 1))
     return [
-        select(parts, order[first:last])
-        for first, last in zip(starts[:-1], starts[1:], strict=True)
+        select(parts, order[first:last]) for first, last in pairwise(starts.tolist())
     ]
 
 

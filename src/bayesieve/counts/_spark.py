@@ -39,14 +39,17 @@ def spark_parts(
     features: Any = None,
 ) -> Parts:
     """Count a Spark DataFrame; see `ClassCounts.from_spark`."""
-    columns = _columns(frame, text, label, features)
+    names = _column_names(frame, text, label, features)
     check_python(frame)
     groups = plan.groups if isinstance(plan, TextPlan) else 1
     # Tables without names are not cut by terms: a first round adds up as many as there
     # are tasks, a second one the rest.
     lanes = 1 if isinstance(plan, TextPlan) else _parallelism(frame)
-    counted = frame.select(*columns).mapInArrow(
-        _counting(plan, text is not None, lanes), _SCHEMA
+    # By number: mapInArrow stumbles over names with a dot in them.
+    quoted = ("`" + name.replace("`", "``") + "`" for name in names)
+    columns = [f"{name} AS c{number}" for number, name in enumerate(quoted)]
+    counted = frame.selectExpr(*columns).mapInArrow(
+        _counting(plan, text is not None, names[:-1], lanes), _SCHEMA
     )
     if lanes > 1:
         counted = _shuffled(counted, lanes).mapInArrow(_merging(None), _SCHEMA)
@@ -65,7 +68,7 @@ def spark_parts(
     return plan.finish([_assembled(tables[slot]) for slot in sorted(tables)])
 
 
-def _columns(frame: Any, text: Any, label: Any, features: Any) -> list[str]:
+def _column_names(frame: Any, text: Any, label: Any, features: Any) -> list[str]:
     """Return the columns to read, the label last; wrong names are an error."""
     if (text is None) == (features is None):
         raise ValueError(
@@ -84,8 +87,7 @@ def _columns(frame: Any, text: Any, label: Any, features: Any) -> list[str]:
     for name in names:
         if name not in frame.columns:
             raise ValueError(missing_column(name, frame.columns))
-    # Backticks: a name may have a dot in it.
-    return ["`" + name.replace("`", "``") + "`" for name in names]
+    return names
 
 
 def _parallelism(frame: Any) -> int:
@@ -100,7 +102,7 @@ def default_groups(frame: Any) -> int:
     return min(256, _parallelism(frame)) if hasattr(frame, "sparkSession") else 1
 
 
-# --------------------------------------------------------------------------- interpreter
+# --------------------------------------------------------------------------- Python
 
 
 def check_python(frame: Any) -> None:
@@ -130,8 +132,8 @@ def check_python(frame: Any) -> None:
     if prefix != sys.prefix:
         raise RuntimeError(
             "Spark's workers must run the Python of this process, which has bayesieve. "
-            f"Got {program!r}, and this is {sys.executable!r}. Hint: set PYSPARK_PYTHON "
-            "to sys.executable before the session is made."
+            f"Got {program!r}, and this is {sys.executable!r}. Hint: set "
+            "PYSPARK_PYTHON to sys.executable before the session is made."
         )
 
 
@@ -160,7 +162,7 @@ def _explained(error: Exception) -> Exception:
 
 
 def _counting(
-    plan: Plan, texts: bool, lanes: int
+    plan: Plan, texts: bool, names: list[str], lanes: int
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Make the function that turns the rows of a partition into serialised tables."""
 
@@ -170,7 +172,7 @@ def _counting(
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         try:
-            tables = plan.count(_read(batches, texts))
+            tables = plan.count(_read(batches, texts, names))
         except (ValueError, TypeError) as error:
             _drain(batches)
             yield from _problem(part, f"Partition {part}: {error}")
@@ -189,7 +191,9 @@ def _drain(batches: Iterator[Any]) -> None:
         pass
 
 
-def _read(batches: Iterable[Any], texts: bool) -> Iterator[tuple[Any, Any]]:
+def _read(
+    batches: Iterable[Any], texts: bool, names: list[str]
+) -> Iterator[tuple[Any, Any]]:
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -197,7 +201,7 @@ def _read(batches: Iterable[Any], texts: bool) -> Iterator[tuple[Any, Any]]:
         if texts:
             yield batch.column(0), labels
         else:
-            yield feature_matrix(batch), labels
+            yield feature_matrix(batch, names), labels
 
 
 def _merging(plan: Plan | None) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -26,15 +26,15 @@ def label_values(column: Any) -> Array:
     return np.asarray(values)
 
 
-def feature_matrix(batch: Any) -> Any:
+def feature_matrix(batch: Any, names: list[str]) -> Any:
     """Return the features of a record batch whose last column is the label.
 
-    One column of vectors or arrays, or numeric columns, which give names.
+    One column of vectors or arrays, or numeric columns; `names` is for messages.
     """
     import pyarrow as pa
 
     columns = batch.columns[:-1]
-    for name, column in zip(batch.schema.names, columns, strict=False):
+    for name, column in zip(names, columns, strict=True):
         if column.null_count:
             row = int(np.argmax(np.asarray(column.is_null())))
             raise ValueError(
@@ -48,7 +48,7 @@ def feature_matrix(batch: Any) -> Any:
         if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
             return _arrays(column)
     dense = []
-    for name, column in zip(batch.schema.names, columns, strict=False):
+    for name, column in zip(names, columns, strict=True):
         kind = column.type
         number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
         if not any(test(kind) for test in number):
