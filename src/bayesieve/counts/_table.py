@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.counts._chunks import chunk_parts
+from bayesieve.counts._cluster import make_plan
+from bayesieve.counts._dask import dask_parts, holds_texts
 from bayesieve.counts._from_text import from_text_parts, text_options
 from bayesieve.counts._matrix import count_parts, matrix_parts, resolve_kind
 from bayesieve.counts._merge import add, subtract
@@ -25,8 +27,10 @@ from bayesieve.counts._parts import (
     same_table,
 )
 from bayesieve.counts._reshape import scale, select
+from bayesieve.counts._spark import default_groups, spark_parts
 from bayesieve.counts._storage import load_parts, save_parts
 from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_options import DEFAULT_PATTERN
 from bayesieve.utils._validation import check_names, label_array
 
 __all__ = ["ClassCounts", "count_matrix"]
@@ -399,6 +403,179 @@ class ClassCounts:
                 progress=progress,
                 tfidf=tfidf,
             )
+        )
+
+    @classmethod
+    def from_dask(
+        cls,
+        data: Any,
+        labels: Any = None,
+        *,
+        text: Any = None,
+        label: Any = None,
+        client: Any = None,
+        kind: str | None = None,
+        binary: bool = False,
+        threshold: float | None = None,
+        classes: Any = None,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        token_pattern: str = DEFAULT_PATTERN,
+        stop_words: Any = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        threads: int = 1,
+        groups: int = 1,
+    ) -> ClassCounts:
+        """Count a Dask collection on its cluster.
+
+        One task counts a partition, further tasks add the counts up in a tree, and only
+        the result is fetched. Tasks are pure: after a lost worker they run again and
+        give the same counts. **Exact**, equal to one process, for texts and integers;
+        sums of fractions may differ in their last bits.
+
+        Parameters
+        ----------
+        data : Dask array, dataframe or bag
+            An array has features, in blocks of NumPy arrays or SciPy sparse matrices.
+            A dataframe has texts (`text` names the column) or features (all columns
+            but the label). A bag has (text, label) pairs, or dicts.
+        labels : array-like or Dask array or series, default=None
+            One label for each row of an array, or of a dataframe without `label`.
+        text, label : hashable, default=None
+            Columns of a dataframe; keys of a bag's dicts, "text" and "label" unless
+            given.
+        client : distributed.Client, default=None
+            Where to count; None for wherever Dask computes by default.
+        kind, binary, threshold
+            Of features, as in :meth:`from_matrix`; `binary` also of texts.
+        classes : array-like, default=None
+            All classes there may be; None for those found.
+        analyzer, ngram_range, lowercase, strip_accents, token_pattern, stop_words, \
+min_df, max_df, max_features
+            Of texts, as in scikit-learn's CountVectorizer.
+        threads : int, default=1
+            Threads of one task; a worker may run several tasks.
+        groups : int, default=1
+            Terms are merged in this many groups, each on its own: with many partitions
+            and workers, no worker then has to hold every term. The result is the same.
+
+        Returns
+        -------
+        counts : ClassCounts
+
+        Notes
+        -----
+        Network: each partial count travels O(log n_partitions) times at most. Terms
+        below `min_df` are dropped on the workers.
+        """
+        plan = make_plan(
+            holds_texts(data, text),
+            kind=kind,
+            binary=binary,
+            threshold=threshold,
+            classes=classes,
+            analyzer=analyzer,
+            ngram_range=ngram_range,
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            token_pattern=token_pattern,
+            stop_words=stop_words,
+            min_df=min_df,
+            max_df=max_df,
+            max_features=max_features,
+            threads=threads,
+            groups=groups,
+        )
+        return cls._of(
+            dask_parts(data, labels, plan, text=text, label=label, client=client)
+        )
+
+    @classmethod
+    def from_spark(
+        cls,
+        frame: Any,
+        *,
+        text: str | None = None,
+        label: str = "label",
+        features: Any = None,
+        kind: str | None = None,
+        binary: bool = False,
+        threshold: float | None = None,
+        classes: Any = None,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        token_pattern: str = DEFAULT_PATTERN,
+        stop_words: Any = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        threads: int = 1,
+        groups: int | None = None,
+    ) -> ClassCounts:
+        """Count a Spark DataFrame on its executors.
+
+        Each partition is counted where it is, its counts are shuffled by groups of
+        terms, and each group is merged by one task; the driver puts together groups
+        that have no term in common. Tasks are pure: Spark may run them again. **Exact**
+        as :meth:`from_dask`.
+
+        Parameters
+        ----------
+        frame : pyspark.sql.DataFrame
+        text : str, default=None
+            Column of texts.
+        label : str, default="label"
+            Column of labels: strings, integers, booleans or floats.
+        features : str or list of str, default=None
+            Instead of `text`: a column of MLlib vectors, sparse or dense, or of arrays;
+            or numeric columns, whose names the counts keep.
+        kind, binary, threshold, classes
+            As in :meth:`from_dask`.
+        analyzer, ngram_range, lowercase, strip_accents, token_pattern, stop_words, \
+min_df, max_df, max_features
+            Of texts, as in scikit-learn's CountVectorizer.
+        threads : int, default=1
+            Threads of one task.
+        groups : int, default=None
+            Number of groups of terms; None for the default parallelism of the session.
+
+        Returns
+        -------
+        counts : ClassCounts
+
+        Notes
+        -----
+        Needs Java 17 and bayesieve for the workers' Python; in a local session
+        `PYSPARK_PYTHON` must be the running interpreter.
+        """
+        names = None if features is None or isinstance(features, str) else features
+        plan = make_plan(
+            text is not None,
+            kind=kind,
+            binary=binary,
+            threshold=threshold,
+            classes=classes,
+            feature_names=names,
+            analyzer=analyzer,
+            ngram_range=ngram_range,
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            token_pattern=token_pattern,
+            stop_words=stop_words,
+            min_df=min_df,
+            max_df=max_df,
+            max_features=max_features,
+            threads=threads,
+            groups=default_groups(frame) if groups is None else groups,
+        )
+        return cls._of(
+            spark_parts(frame, plan, text=text, label=label, features=features)
         )
 
     # ------------------------------------------------------------------ attributes
