@@ -141,10 +141,12 @@ def overview(results: list[SetResult]) -> str:
 
 
 def set_table(results: list[SetResult], column: str, form: str) -> str:
-    """Return one measure of every set and candidate."""
+    """Return one measure of every set and candidate; of seconds the median."""
     head = ["", *(label_of(key) for key in KEYS)]
+    middle = np.median if column == SECONDS else np.nanmean
     body = [
-        [r.name, *(f"{r.mean(key, column):{form}}" for key in KEYS)] for r in results
+        [r.name, *(f"{middle(r.column(key, column)):{form}}" for key in KEYS)]
+        for r in results
     ]
     return markdown(head, body)
 
