@@ -270,3 +270,13 @@ def test_huge_numbers_on_a_stream():
     X = np.where(y, 1.7e308, -1.7e308)[:, None]
     model = SelectiveNB().partial_fit(X, y)
     assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("exponent", [0.95, 0.5])
+def test_an_optimum_at_full_weights_is_not_lost_below_exponent_one(exponent):
+    """All weights at one cannot be improved; the search returned its empty start."""
+    X, y = rows(500)
+    model = SelectiveNB(
+        optimizer="convex", exponent=exponent, variable_cost=[0.0] * 3
+    ).fit(X[:, [0, 1, 2]], y)
+    assert model.weights_[0] > 0.5
