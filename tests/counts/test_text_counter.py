@@ -61,7 +61,7 @@ MORE = [
 def name_of(options):
     defaults = TextOptions()
     return ",".join(
-        f"{key}={value}"
+        f"{key}={sorted(value) if isinstance(value, frozenset) else value}"
         for key, value in vars(options).items()
         if value != getattr(defaults, key, None) and key not in ("plan", "words_of")
     )
