@@ -14,7 +14,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -113,6 +114,28 @@ def csv_label(raw: str) -> str | None:
     return raw or None
 
 
+class Reader:
+    """The DuckDB that reads all files of a count; opening one takes 40 ms.
+
+    Parameters
+    ----------
+    threads : int, default=None
+        Number of threads; None for one per processor.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads
+
+    @cached_property
+    def connection(self) -> Any:
+        """A database of its own, in memory."""
+        needs("pyarrow")
+        connection = needs("duckdb").connect()
+        if self._threads is not None:
+            connection.execute(f"SET threads = {int(self._threads)}")
+        return connection
+
+
 @dataclass(frozen=True)
 class TextFile:
     """A file with a column of texts and one of labels."""
@@ -120,7 +143,7 @@ class TextFile:
     path: str
     text: str
     label: str
-    threads: int | None = None
+    reader: Reader = field(default_factory=Reader)
 
     @property
     def format(self) -> str:
@@ -149,15 +172,11 @@ class TextFile:
     def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
         """Yield (texts, labels) as Arrow arrays."""
         duckdb = needs("duckdb")
-        needs("pyarrow")
-        with duckdb.connect() as connection:
-            if self.threads is not None:
-                connection.execute(f"SET threads = {int(self.threads)}")
-            reader = getattr(self, f"_read_{self.format}")
-            try:
-                yield from reader(connection, bad_rows)
-            except (duckdb.Error, OSError) as error:
-                raise self._unreadable(error) from None
+        read = getattr(self, f"_read_{self.format}")
+        try:
+            yield from read(self.reader.connection, bad_rows)
+        except (duckdb.Error, OSError) as error:
+            raise self._unreadable(error) from None
 
     def _unreadable(self, error: Exception) -> Exception:
         lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -325,6 +344,8 @@ class TextFile:
             "SELECT line_byte_position, min(error_message) FROM reject_errors "
             "GROUP BY 1 ORDER BY 1"
         ).fetchall()
+        for table in ("reject_errors", "reject_scans"):  # the next file begins anew
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
         return rows
 
     def _describe(self, position: int | None, message: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesieve.counts._batch_counter import BadRows
 from bayesieve.counts._text_files import (
+    Reader,
     TextFile,
     check_column,
     file_format,
@@ -94,7 +95,8 @@ def _files(
         seen.add(os.path.realpath(path))
         file_format(path)
     needs("duckdb")
-    return [TextFile(path, text, label, threads) for path in found]
+    reader = Reader(threads)
+    return [TextFile(path, text, label, reader) for path in found]
 
 
 def _matches(path: str) -> list[str]:
