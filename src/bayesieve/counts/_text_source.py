@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesieve.counts._batch_counter import BadRows
 from bayesieve.counts._text_files import (
+    Reader,
     TextFile,
     check_column,
     file_format,
@@ -60,7 +61,9 @@ def text_pieces(
 
 
 def _is_query(text: str) -> bool:
-    return _QUERY.match(text) is not None and not os.path.exists(text)
+    if _QUERY.match(text) is None or os.path.exists(text):
+        return False
+    return not (glob.has_magic(text) and glob.glob(text))
 
 
 def _is_relation(source: Any) -> bool:
@@ -94,7 +97,8 @@ def _files(
         seen.add(os.path.realpath(path))
         file_format(path)
     needs("duckdb")
-    return [TextFile(path, text, label, threads) for path in found]
+    reader = Reader(threads)
+    return [TextFile(path, text, label, reader) for path in found]
 
 
 def _matches(path: str) -> list[str]:
