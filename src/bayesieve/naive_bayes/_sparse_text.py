@@ -140,11 +140,6 @@ class SparseTextNB(SparseNaiveBayes):
     One pass over the texts, about four over the table of counts (n_classes x terms).
     After `fit` nothing of the size of the vocabulary is kept.
 
-    References
-    ----------
-    A. Askari, A. d'Aspremont, L. El Ghaoui, "Naive feature selection: a nearly tight
-    convex relaxation for sparse naive Bayes".
-
     Examples
     --------
     >>> from bayesieve import SparseTextNB
