@@ -1,10 +1,11 @@
 """Texts to class counts of (1,2)-grams, against CountVectorizer and class sums.
 
-Generated tweets: 13 words each, Zipf-like over a million words, a tenth of the words with
-characters beyond ASCII, mixed case and punctuation. Every side runs in a process of its
-own that notes its peak memory before and after: scikit-learn reads a list of strings, we
-read Arrow record batches from a mapped file (and the same list, for comparison). All
-sides print a digest of names, counts and document counts, which must agree.
+Generated tweets: 13 words each, Zipf-like over a million words, a tenth of the words
+with characters beyond ASCII, mixed case and punctuation. Every side runs in a process
+of its own that notes its peak memory before and after: scikit-learn reads a list of
+strings, we read Arrow record batches from a mapped file (and the same list, for
+comparison). All sides print a digest of names, counts and document counts, which must
+agree.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def make_words(rng: np.random.Generator) -> np.ndarray:
     words: dict[str, None] = {}
     while len(words) < N_WORDS:
         rank = len(words)
-        script = np.array(list(scripts[0 if rng.random() < 0.9 else rng.integers(1, 5)]))
+        script = np.array(
+            list(scripts[0 if rng.random() < 0.9 else rng.integers(1, 5)])
+        )
         low = 2 + (rank > 300) + (rank > 5000) + (rank > 50000)
         size = 20_000
         letters = script[rng.integers(0, script.size, (size, low + 4))]
@@ -63,25 +66,25 @@ def make_tweets(folder: Path, n: int) -> None:
     marks = np.array([" ", " ", " ", " ", " ", ", ", "! ", "... ", " #", " @"])
     schema = pa.schema([("text", pa.string()), ("code", pa.int32())])
     size = 0
-    with pa.OSFile(str(folder / "tweets.arrow"), "wb") as sink:
-        with pa.ipc.new_file(sink, schema) as writer:
-            for first in range(0, n, 50_000):
-                count = min(50_000, n - first)
-                code = rng.integers(0, 2, count, dtype=np.int32)
-                # 1/rank: the logarithm of the rank is uniform. Classes differ a little.
-                rank = (N_WORDS ** rng.random((count, LENGTH))).astype(np.int64) - 1
-                rank[(rng.random(rank.shape) < 0.2) & (code == 1)[:, None]] //= 2
-                chosen = np.where(
-                    rng.random(rank.shape) < 0.1, capital[rank], words[rank]
-                )
-                ends = marks[rng.integers(0, marks.size, rank.shape)]
-                texts = [
-                    "".join(map("".join, zip(row, end, strict=True)))
-                    for row, end in zip(chosen.tolist(), ends.tolist(), strict=True)
-                ]
-                batch = pa.record_batch([pa.array(texts), pa.array(code)], schema=schema)
-                size += batch.nbytes
-                writer.write_batch(batch)
+    with (
+        pa.OSFile(str(folder / "tweets.arrow"), "wb") as sink,
+        pa.ipc.new_file(sink, schema) as writer,
+    ):
+        for first in range(0, n, 50_000):
+            count = min(50_000, n - first)
+            code = rng.integers(0, 2, count, dtype=np.int32)
+            # 1/rank: the logarithm of the rank is uniform. Classes differ a little.
+            rank = (N_WORDS ** rng.random((count, LENGTH))).astype(np.int64) - 1
+            rank[(rng.random(rank.shape) < 0.2) & (code == 1)[:, None]] //= 2
+            chosen = np.where(rng.random(rank.shape) < 0.1, capital[rank], words[rank])
+            ends = marks[rng.integers(0, marks.size, rank.shape)]
+            texts = [
+                "".join(map("".join, zip(row, end, strict=True)))
+                for row, end in zip(chosen.tolist(), ends.tolist(), strict=True)
+            ]
+            batch = pa.record_batch([pa.array(texts), pa.array(code)], schema=schema)
+            size += batch.nbytes
+            writer.write_batch(batch)
     print(json.dumps({"documents": n, "arrow_bytes": size}))
 
 
@@ -225,7 +228,9 @@ def main() -> None:
             # The other side takes minutes and varies by a few per cent.
             for _ in range(1 if options.quick or "sklearn" in name else 3):
                 run = in_own_process(script, ["--side", name, *place])
-                print(f"{name}: {run['seconds']:.2f} s, peak {run['peak'] / 1e6:.0f} MB")
+                print(
+                    f"{name}: {run['seconds']:.2f} s, peak {run['peak'] / 1e6:.0f} MB"
+                )
                 runs.setdefault(name, []).append(run)
     best = {
         name: {

@@ -97,7 +97,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", action="store_true", help="ThreadSanitizer instead")
+    parser.add_argument(
+        "--threads", action="store_true", help="ThreadSanitizer instead"
+    )
     parser.add_argument("--libfuzzer", action="store_true")
     parser.add_argument("--corpus", type=Path, help="folder kept by libFuzzer")
     options = parser.parse_args()

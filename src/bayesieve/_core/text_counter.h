@@ -65,7 +65,7 @@ public:
         workers_.resize(settings_.threads);
         if (settings_.budget > 0) {
             const std::size_t share = settings_.budget / 4 / sizeof(Occurrence<W>);
-            settings_.pending = std::max<std::size_t>(4096, std::min(settings_.pending, share));
+            settings_.pending = std::min(settings_.pending, std::max<std::size_t>(4096, share));
         }
     }
 

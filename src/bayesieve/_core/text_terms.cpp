@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -170,8 +171,7 @@ std::tuple<Made<std::uint8_t>, Made<std::int64_t>, bool> pack(nb::list texts,
             const auto* p = reinterpret_cast<const Byte*>(PyBytes_AS_STRING(text));
             bytes.insert(bytes.end(), p, p + PyBytes_GET_SIZE(text));
         } else {
-            const std::string kind = nb::cast<std::string>(nb::str(
-                nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(text))).attr("__name__")));
+            const std::string kind = Py_TYPE(text)->tp_name;
             throw nb::type_error(("Texts must be str or bytes. Got " + kind + " in row " +
                                   std::to_string(i) + ".")
                                      .c_str());

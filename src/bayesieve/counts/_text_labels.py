@@ -97,13 +97,13 @@ class LabelCodes:
 
     def _add(self, label: Any) -> int:
         kind = label_kind(label)
-        if self._kind is not None and kind != self._kind:
+        if self._kind is not None and kind != self._kind and not self._closed:
             raise ValueError(
                 "Labels must all be of one kind. Got "
                 f"{self._kind} ({self.labels[0]!r}) and {kind} ({label!r})."
             )
         code = self._code.get(label)
-        if code is not None:
+        if code is not None and kind == self._kind:
             return code
         if self._closed:
             shown = ", ".join(repr(item) for item in self.labels[:10])
@@ -160,8 +160,10 @@ def _array_codes(labels: Any) -> tuple[list[Any], Array]:
             "Labels must be in one dimension, one for each text. Got shape "
             f"{array.shape}."
         )
-    if isinstance(labels, list | tuple) and array.dtype.kind in "USf":
-        # NumPy has made strings of [1, "a"], and floats of [1, None].
+    if isinstance(labels, list | tuple) and (
+        array.dtype.kind in "USf" or (array.dtype.kind == "i" and True in labels)
+    ):
+        # NumPy makes strings of [1, "a"], floats of [1, None], integers of [1, True].
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
     if array.dtype.kind == "T":

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesieve.counts._batch_counter import BadRows
 from bayesieve.counts._text_files import (
+    Reader,
     TextFile,
     check_column,
     file_format,
@@ -40,6 +41,8 @@ def text_pieces(
         if isinstance(source, str) and _is_query(place):
             return [_Query(place, text, label)]
         return _files([place], text, label, threads)
+    if isinstance(source, list | tuple) and not source:
+        raise ValueError("There must be at least one row to count. Got an empty list.")
     if isinstance(source, list | tuple) and all(
         isinstance(item, str | os.PathLike) for item in source
     ):
@@ -70,8 +73,8 @@ def _is_table(source: Any) -> bool:
     """Tell a table: pandas, polars, Arrow, or anything that gives an Arrow stream."""
     if isinstance(source, list | tuple):
         return False
-    named = hasattr(source, "columns") or hasattr(source, "schema")
-    return named or hasattr(source, "__arrow_c_stream__")
+    signs = ("collect_schema", "__arrow_c_stream__", "columns", "schema")
+    return any(hasattr(source, sign) for sign in signs)
 
 
 # --------------------------------------------------------------------------- files
@@ -92,7 +95,8 @@ def _files(
         seen.add(os.path.realpath(path))
         file_format(path)
     needs("duckdb")
-    return [TextFile(path, text, label, threads) for path in found]
+    reader = Reader(threads)
+    return [TextFile(path, text, label, reader) for path in found]
 
 
 def _matches(path: str) -> list[str]:
@@ -228,8 +232,10 @@ class _Batches:
             )
 
     def _of_table(self, table: Any) -> Iterator[tuple[Any, Any]]:
-        if hasattr(table, "collect_schema") and hasattr(table, "collect"):
-            table = table.select([self.text, self.label]).collect()  # a lazy frame
+        if hasattr(table, "collect_schema") and hasattr(table, "collect"):  # lazy
+            for name in (self.text, self.label):
+                check_column(name, table.collect_schema().names(), "the table")
+            table = table.select(list({self.text, self.label})).collect()
         names = getattr(table, "columns", None)  # of Arrow: the columns themselves
         if hasattr(getattr(table, "schema", None), "names"):
             names = table.schema.names

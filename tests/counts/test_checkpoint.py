@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bayesieve import ClassCounts
+from bayesieve.counts import _checkpoint
+from bayesieve.exceptions import BadRowsWarning
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+N_FILES = 20
+
+
+@pytest.fixture(autouse=True)
+def _save_after_every_file(monkeypatch):
+    monkeypatch.setattr(_checkpoint, "SAVE_SECONDS", 0.0)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Twenty files with words of their own, and words and classes they share."""
+    folder = tmp_path_factory.mktemp("files")
+    rng = random.Random(0)
+    for number in range(N_FILES):
+        rows = ["text,label"]
+        for row in range(400):
+            words = [f"w{rng.randrange(1000)}" for _ in range(8)]
+            rows.append(f"{' '.join(words)} own{number}x{row},{rng.choice('abc')}")
+        (folder / f"{number:02}.csv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(files):
+    return ClassCounts.from_text(files / "*.csv", ngram_range=(1, 2))
+
+
+def resumed(files, folder, **options):
+    return ClassCounts.from_text(
+        files / "*.csv", ngram_range=(1, 2), checkpoint=folder, **options
+    )
+
+
+def names_in(folder):
+    return sorted(os.listdir(folder))
+
+
+def test_a_checkpoint_gives_the_same_counts(files, whole, tmp_path, monkeypatch):
+    folder = tmp_path / "new" / "folder"
+    assert resumed(files, folder) == whole
+    parts = [name for name in names_in(folder) if name.startswith("counts-")]
+    assert len(parts) == 1
+    assert names_in(folder) == sorted([*parts, "lock", "manifest.json"])
+    assert ClassCounts.load(folder / parts[0]) == whole
+
+    def read(*_):
+        raise AssertionError("a file was counted again")
+
+    monkeypatch.setattr("bayesieve.counts._text_files.TextFile.batches", read)
+    assert resumed(files, folder) == whole
+    # What happens after the count may change.
+    pruned = resumed(files, folder, min_df=2, max_features=50)
+    assert pruned.n_features == 50
+
+
+@pytest.mark.parametrize("stop_after", [0, 8, 19])
+def test_a_count_that_failed_goes_on(files, whole, tmp_path, monkeypatch, stop_after):
+    from bayesieve.counts._text_files import TextFile
+
+    read = TextFile.batches
+    counted = []
+
+    def failing(self, bad_rows):
+        if len(counted) == stop_after:
+            raise KeyboardInterrupt
+        counted.append(self.path)
+        return read(self, bad_rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TextFile, "batches", failing)
+        with pytest.raises(KeyboardInterrupt):
+            resumed(files, tmp_path)
+    again = []
+
+    def noted(self, bad_rows):
+        again.append(self.path)
+        return read(self, bad_rows)
+
+    monkeypatch.setattr(TextFile, "batches", noted)
+    assert resumed(files, tmp_path) == whole
+    assert sorted(counted + again) == sorted(map(str, files.glob("*.csv")))
+
+
+def test_few_parts_at_any_time(files, whole, tmp_path, monkeypatch):
+    most = 0
+    commit = _checkpoint.Checkpoint._commit
+
+    def watched(self, *arguments):
+        nonlocal most
+        commit(self, *arguments)
+        most = max(most, len([n for n in names_in(tmp_path) if "counts-" in n]))
+
+    monkeypatch.setattr(_checkpoint.Checkpoint, "_commit", watched)
+    monkeypatch.setattr(_checkpoint, "FAN_IN", 3)
+    assert resumed(files, tmp_path) == whole
+    assert most <= 3 * 3
+
+
+def test_saves_are_seldom_by_default(files, whole, tmp_path, monkeypatch):
+    saves = []
+    save = _checkpoint.Checkpoint.save
+    monkeypatch.setattr(_checkpoint, "SAVE_SECONDS", 3600.0)
+    monkeypatch.setattr(
+        _checkpoint.Checkpoint,
+        "save",
+        lambda self, *rest: saves.append(1) or save(self, *rest),
+    )
+    assert resumed(files, tmp_path) == whole
+    assert len(saves) == 1
+
+
+# --------------------------------------------------------------------------- refusals
+
+
+def test_other_options_are_refused(files, whole, tmp_path):
+    resumed(files, tmp_path)
+    with pytest.raises(ValueError, match=r"other settings. Got binary=True instead of"):
+        resumed(files, tmp_path, binary=True)
+    with pytest.raises(ValueError, match=r"stop_words=\['w1'\] instead of None"):
+        resumed(files, tmp_path, stop_words={"w1"})
+    with pytest.raises(ValueError, match=r"classes=\['a', 'b', 'c'\]"):
+        resumed(files, tmp_path, classes=list("abc"))
+    assert resumed(files, tmp_path) == whole
+
+
+def test_changed_files_are_refused_and_new_ones_counted(tmp_path):
+    folder, data = tmp_path / "checkpoint", tmp_path / "data"
+    data.mkdir()
+    for i in range(3):
+        (data / f"{i}.csv").write_text(f"text,label\nword{i} shared,{i}\n")
+
+    def count(paths):
+        return ClassCounts.from_text(paths, checkpoint=folder)
+
+    paths = sorted(data.glob("*.csv"))
+    count(paths[:2])
+    assert count(paths) == ClassCounts.from_text(paths)
+    with pytest.raises(ValueError, match=r"2\.csv', which is not among the files"):
+        count(paths[:2])
+    state = paths[1].stat()
+    paths[1].write_text("text,label\nother words,1\n")
+    with pytest.raises(ValueError, match=r"1\.csv' was changed after it was counted"):
+        count(paths)
+    paths[1].write_text("text,label\nword9 shared,1\n")  # of the same size
+    os.utime(paths[1], ns=(state.st_atime_ns, state.st_mtime_ns + 1000))
+    with pytest.raises(ValueError, match=r"1\.csv' was changed after it was counted"):
+        count(paths)
+
+
+def test_a_file_that_grows_while_it_is_counted(tmp_path, monkeypatch):
+    from bayesieve.counts._text_files import TextFile
+
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\nsome words,1\n")
+    read = TextFile.batches
+
+    def growing(self, bad_rows):
+        yield from read(self, bad_rows)
+        with open(path, "a") as file:
+            file.write("more words,2\n")
+
+    monkeypatch.setattr(TextFile, "batches", growing)
+    with pytest.raises(ValueError, match=r"a\.csv' was changed while it was counted"):
+        ClassCounts.from_text(path, checkpoint=tmp_path / "checkpoint")
+
+
+def test_foreign_folders_are_left_alone(files, tmp_path):
+    (tmp_path / "counts-mine.npz").write_text("precious")
+    with pytest.raises(ValueError, match=r"which holds 'counts-mine\.npz'"):
+        resumed(files, tmp_path)
+    assert (tmp_path / "counts-mine.npz").read_text() == "precious"
+    for manifest in ("{", "[]", '{"format": "other", "version": 1}'):
+        (tmp_path / "manifest.json").write_text(manifest)
+        with pytest.raises(ValueError, match="not the manifest"):
+            resumed(files, tmp_path)
+    assert (tmp_path / "counts-mine.npz").read_text() == "precious"
+
+
+def test_leftovers_of_a_killed_run_are_removed(files, whole, tmp_path):
+    resumed(files, tmp_path)
+    kept = names_in(tmp_path)
+    for name in ("counts-0123.npz", ".counts-0123.npz.ab.tmp", ".manifest.json.a.tmp"):
+        (tmp_path / name).write_bytes(b"half a file")
+    assert resumed(files, tmp_path) == whole
+    assert names_in(tmp_path) == kept
+
+
+def test_a_damaged_part_is_an_error(files, tmp_path):
+    resumed(files, tmp_path)
+    (part,) = tmp_path.glob("counts-*")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    with pytest.raises(ValueError, match="not a readable file of class counts"):
+        resumed(files, tmp_path)
+
+
+def test_two_processes_do_not_share_a_checkpoint(files, tmp_path):
+    with (
+        _checkpoint.Checkpoint(tmp_path, {}),
+        pytest.raises(RuntimeError, match="in use by another process"),
+    ):
+        resumed(files, tmp_path)
+
+
+def test_skipped_rows_are_reported_over_all_runs(tmp_path):
+    paths = []
+    for i in range(3):
+        path = tmp_path / f"{i}.csv"
+        path.write_text(f"text,label\nword{i} here,x\nbad,row,here\nno label,\n")
+        paths.append(path)
+    folder = tmp_path / "checkpoint"
+    for n in (1, 3, 3):
+        with pytest.warns(BadRowsWarning, match=rf"^{2 * n} bad rows .*Row 2 of .*0\."):
+            counts = ClassCounts.from_text(
+                paths[:n], checkpoint=folder, on_bad_rows="skip"
+            )
+        assert counts.class_count.tolist() == [n]
+
+
+def test_files_without_rows(tmp_path):
+    paths = [tmp_path / f"{i}.csv" for i in range(3)]
+    for path in paths:
+        path.write_text("text,label\n")
+    folder = tmp_path / "checkpoint"
+    with pytest.raises(ValueError, match="at least one row"):
+        ClassCounts.from_text(paths[:2], checkpoint=folder)
+    paths[2].write_text("text,label\nsome words,2\n")
+    counts = ClassCounts.from_text(paths, checkpoint=folder)
+    assert counts == ClassCounts.from_text(paths)
+    assert counts.classes.tolist() == [2]
+
+
+# --------------------------------------------------------------------------- SIGKILL
+
+SCRIPT = """
+import sys
+from bayesieve import ClassCounts
+from bayesieve.counts import _checkpoint
+_checkpoint.SAVE_SECONDS = 0.0
+_checkpoint.FAN_IN = 3
+print("ready", flush=True)
+ClassCounts.from_text(
+    sys.argv[1], ngram_range=(1, 2), checkpoint=sys.argv[2], threads=1
+).save(sys.argv[3])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(0, 4), pytest.param(1, 8, marks=pytest.mark.slow)]
+)
+def test_killed_at_any_moment_and_resumed(files, whole, tmp_path, seed, kills):
+    rng = random.Random(seed)
+    folder, result = tmp_path / "checkpoint", tmp_path / "result.npz"
+    command = [sys.executable, "-c", SCRIPT, str(files / "*.csv")]
+    command += [str(folder), str(result)]
+    progress = []
+    for kill in (*[True] * kills, False):
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            # A file or a few more, and then at a random moment.
+            wanted = min(len(counted_in(folder)) + rng.choice((0, 1, 4)), N_FILES)
+            while kill and process.poll() is None and len(counted_in(folder)) < wanted:
+                time.sleep(0.001)
+            try:
+                process.wait(rng.random() * 0.2 if kill else 60)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+        counted = counted_in(folder)
+        assert len(set(counted)) == len(counted)
+        progress.append(len(counted))
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+    assert progress == sorted(progress)  # nothing is lost
+    assert len(set(progress)) >= 2  # it was killed in the middle
+    assert result.exists()
+    assert ClassCounts.load(result) == whole
+    assert resumed(files, folder) == whole
+
+
+def counted_in(folder):
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+    except FileNotFoundError:
+        return []
+    return [source["path"] for part in manifest["parts"] for source in part["sources"]]
