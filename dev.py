@@ -67,8 +67,7 @@ def demo(arguments: list) -> int:
 
 def test(arguments: list) -> int:
     install(test_tools=True)
-    # Tests that share a cluster stay in one process: one Spark session, not one each.
-    workers = ["-n", str(cores()), "--dist", "loadgroup"]
+    workers = ["-n", str(cores())]
     return run([python_of(VENV), "-m", "pytest", *workers, *arguments])
 
 

@@ -27,9 +27,6 @@ da = pytest.importorskip("dask.array", reason=HOW)
 db = pytest.importorskip("dask.bag", reason=HOW)
 dd = pytest.importorskip("dask.dataframe", reason=HOW)
 
-# One cluster for all, however many processes run the tests.
-pytestmark = pytest.mark.xdist_group("dask")
-
 WORDS = [
     "alpha",
     "beta",
@@ -70,7 +67,7 @@ def client():
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
         ) as cluster,
         distributed.Client(cluster) as client,

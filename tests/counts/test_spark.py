@@ -47,7 +47,6 @@ pytestmark = [
     # Of pyspark itself: about its own pandas, and sockets it leaves to the collector.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.xdist_group("spark"),
 ]
 
 
