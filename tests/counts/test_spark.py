@@ -69,7 +69,7 @@ def spark():
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        builder = SparkSession.builder.master("local[2]")
+        builder = SparkSession.builder.master("local[2, 3]")  # two workers, three tries
         for name, value in settings.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
@@ -123,6 +123,34 @@ def test_two_workers_take_part(spark):
 
     frame = spark.range(2).repartition(2).mapInArrow(pids, "pid long")
     assert len({row.pid for row in frame.collect()}) == 2
+
+
+def test_a_worker_killed_in_mid_task_changes_nothing(spark, tmp_path):
+    rows = [(f"word{i % 7} word{i % 11} common", f"y{i % 3}") for i in range(60)]
+    marker = str(tmp_path / "killed")
+
+    def fragile(batches):
+        # The first time, the process dies when half of its rows are on their way.
+        import signal
+
+        for batch in batches:
+            half = batch.num_rows // 2
+            yield batch.slice(0, half)
+            if batch.column(0)[0].as_py() == rows[0][0]:
+                try:
+                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            yield batch.slice(half)
+
+    schema = "text string, label string"
+    frame = rows_in_parts(spark, [rows[:30], rows[30:]], schema)
+    found = ClassCounts.from_spark(frame.mapInArrow(fragile, schema), text="text")
+    assert os.path.exists(marker)
+    texts, labels = zip(*rows, strict=True)
+    assert found == one_process(list(texts), list(labels))
 
 
 def test_empty_partitions_and_labels_of_one_partition_only(spark):
