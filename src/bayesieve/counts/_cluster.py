@@ -182,10 +182,11 @@ def _text_defaults() -> dict[str, Any]:
 
 
 def _positive(name: str, value: Any, most: int | None = None) -> int:
-    if not isinstance(value, Integral) or not 1 <= int(value) <= (most or value):
-        limit = f" and <= {most}" if most else ""
+    number = int(value) if isinstance(value, Integral) else 0
+    if number < 1 or (most is not None and number > most):
+        limit = "" if most is None else f" and <= {most}"
         raise ValueError(f"{name!r} must be an int >= 1{limit}. Got {value!r}.")
-    return int(value)
+    return number
 
 
 def first_filled(
