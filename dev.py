@@ -14,6 +14,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import tempfile
 from pathlib import Path
 
 OLDEST_PYTHON = (3, 11)
+OLDEST_JAVA = 17  # of Spark
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "bayesieve-installed.json"
@@ -138,8 +140,39 @@ def install(*, test_tools: bool) -> None:
     say(f"installing {what} into .venv (compiles; about a minute the first time) ...")
     STAMP.unlink(missing_ok=True)  # an interrupted install must not count as done
     pip(VENV, "install", ".[test]" if test_tools else ".")
+    if test_tools:
+        install_spark()
     wanted["test_tools"] = requirements if test_tools else found.get("test_tools", "")
     STAMP.write_text(json.dumps(wanted), encoding="utf-8")
+
+
+def install_spark() -> None:
+    """Install pyspark (500 MB) where Java can run it; else its tests are skipped."""
+    if java_version() < OLDEST_JAVA or sys.platform == "win32":
+        say(f"no Java {OLDEST_JAVA} or newer: the tests of Spark will be skipped.")
+        return
+    say("installing pyspark for the tests of Spark ...")
+    try:
+        pip(VENV, "install", ".[spark]")
+    except DevError as error:
+        say(f"{error} The tests of Spark will be skipped.")
+
+
+def java_version() -> int:
+    """Return the major version of Java, 0 if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    program = os.path.join(home, "bin", "java") if home else "java"
+    try:
+        done = subprocess.run(
+            [program, "-version"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    except OSError:
+        return 0
+    found = re.search(r'version "(\d+)', done.stdout.decode(errors="replace"))
+    return int(found.group(1)) if found else 0
 
 
 def read_stamp() -> dict:

@@ -12,21 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-
-pytest.importorskip("distributed", reason="pip install 'bayesieve[dask]' pandas")
-pytest.importorskip("pandas", reason="pip install 'bayesieve[dask]' pandas")
-
-import dask
-import dask.array as da
-import dask.bag as db
-import dask.dataframe as dd
-import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._text_batches import count_batches
 from bayesieve.counts._text_options import TextOptions
 from bayesieve.datasets import load_sms_spam
+
+HOW = "Dask is not installed: pip install 'bayesieve[dask,frames]'"
+dask = pytest.importorskip("dask", reason=HOW)
+distributed = pytest.importorskip("distributed", reason=HOW)
+pd = pytest.importorskip("pandas", reason=HOW)
+da = pytest.importorskip("dask.array", reason=HOW)
+db = pytest.importorskip("dask.bag", reason=HOW)
+dd = pytest.importorskip("dask.dataframe", reason=HOW)
 
 WORDS = [
     "alpha",
@@ -62,18 +61,16 @@ def matrix():
 
 @pytest.fixture(scope="module")
 def client():
-    from distributed import Client, LocalCluster
-
     with (
         dask.config.set({"distributed.admin.log-format": "%(message)s"}),
-        LocalCluster(
+        distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
         ) as cluster,
-        Client(cluster) as client,
+        distributed.Client(cluster) as client,
     ):
         yield client
 

@@ -14,14 +14,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from bayesieve import _core
 from bayesieve.counts._batch_counter import BatchCounter
 from bayesieve.counts._chunks import chunk_parts
 from bayesieve.counts._from_text import text_options
 from bayesieve.counts._matrix import resolve_kind
 from bayesieve.counts._merge import add
-from bayesieve.counts._parts import Array, Kind, Parts
-from bayesieve.counts._reshape import select
+from bayesieve.counts._parts import Array, Kind, Parts, laid_out
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_counts import TextCounts
 from bayesieve.counts._text_options import TextOptions
@@ -154,7 +155,7 @@ def make_plan(
         plan = TextPlan(
             text_options(binary=binary, **text_fields),
             classes=classes,
-            groups=_positive("groups", groups),
+            groups=_positive("groups", groups, 1 << 16),
             threads=_positive("threads", threads),
             memory_budget=memory_budget,
             **pruning,
@@ -180,10 +181,12 @@ def _text_defaults() -> dict[str, Any]:
     return {field.name: field.default for field in fields(TextOptions)}
 
 
-def _positive(name: str, value: Any) -> int:
-    if not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name!r} must be an int >= 1. Got {value!r}.")
-    return int(value)
+def _positive(name: str, value: Any, most: int | None = None) -> int:
+    number = int(value) if isinstance(value, Integral) else 0
+    if number < 1 or (most is not None and number > most):
+        limit = "" if most is None else f" and <= {most}"
+        raise ValueError(f"{name!r} must be an int >= 1{limit}. Got {value!r}.")
+    return number
 
 
 def first_filled(
@@ -273,7 +276,8 @@ def term_groups(names: TermNames, n_groups: int) -> Array:
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
-    return np.asarray(mixed % np.uint64(n_groups)).astype(np.int64)
+    # 16 bits: NumPy sorts them by radix.
+    return np.asarray(mixed % np.uint64(n_groups)).astype(np.uint16)
 
 
 def cut_by_term(parts: Parts, n_groups: int) -> list[Parts]:
@@ -284,10 +288,24 @@ def cut_by_term(parts: Parts, n_groups: int) -> list[Parts]:
     assert isinstance(names, TermNames)  # texts are counted with packed names
     group = term_groups(names, n_groups)
     order = np.argsort(group, kind="stable")  # sorted terms stay sorted in their group
-    starts = np.searchsorted(group[order], np.arange(n_groups + 1))
+    starts = np.searchsorted(group[order], np.arange(n_groups + 1)).tolist()
     return [
-        select(parts, order[first:last]) for first, last in pairwise(starts.tolist())
+        _some_terms(parts, names, order[first:last]) for first, last in pairwise(starts)
     ]
+
+
+def _some_terms(parts: Parts, names: TermNames, positions: Array) -> Parts:
+    """Return the counts of some terms in rising order; `select` without its checks."""
+    own = TermNames(*_core.take_names(names.data, names.offsets, positions))
+    own.__dict__["is_sorted"] = True
+    tables = {
+        name: laid_out(table[:, positions])
+        if sparse.issparse(table)
+        else table.take(positions, axis=1)
+        for name in ("feature_count", "document_count")
+        for table in (getattr(parts, name),)
+    }
+    return replace(parts, feature_names=own, **tables)
 
 
 def join_groups(groups: Sequence[Parts]) -> Parts:
