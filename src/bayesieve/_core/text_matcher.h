@@ -82,8 +82,11 @@ public:
                         part[i].column = static_cast<std::uint32_t>(first + i + 1);
                 }
             });
-            for (const Slot& slot : part)
-                if (slot.column != 0) place(slot);
+            for (std::size_t i = 0; i < count; ++i) {
+                if (i + kAhead < count)
+                    BAYESIEVE_PREFETCH(&slots_[hash_key(part[i + kAhead].key) & (size - 1)]);
+                if (part[i].column != 0) place(part[i]);
+            }
         }
     }
 
@@ -155,6 +158,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t kAhead = 16;
+
     struct Slot {
         Key<W> key{};
         std::uint32_t column = 0;  // plus one; 0 is free
@@ -164,6 +169,10 @@ private:
         std::uint32_t column;
         std::int32_t code;
     };
+    struct Sought {
+        Key<W> key;
+        std::size_t at;
+    };
     struct Found {
         std::uint32_t column;
         std::uint32_t count;
@@ -171,6 +180,7 @@ private:
     struct Worker {
         Scratch scratch;
         FixedDictionary words;
+        std::vector<Sought> sought;
         std::vector<std::uint32_t> columns;
         std::vector<Found> found;
         std::vector<double> value;
@@ -181,6 +191,7 @@ private:
             workers[w] = std::unique_ptr<Worker>(
                 new Worker{{},
                            FixedDictionary(words_, analysis_.joined ? nullptr : analysis_.stop),
+                           {},
                            {},
                            {},
                            {}});
@@ -226,18 +237,21 @@ private:
     }
     void find(const Batch& batch, std::size_t i, Worker& worker) const {
         const std::size_t mask = slots_.size() - 1;
-        worker.columns.clear();
+        // In a large table every look is a wait for memory: all of a document's wait together.
+        worker.sought.clear();
         document_ngrams<W>(analysis_, batch, i, worker.scratch, worker.words,
                            [&](const Key<W>& key) {
-                               std::size_t at = hash_key(key) & mask;
-                               while (slots_[at].column != 0) {
-                                   if (slots_[at].key == key) {
-                                       worker.columns.push_back(slots_[at].column - 1);
-                                       return;
-                                   }
-                                   at = (at + 1) & mask;
-                               }
+                               const std::size_t at = hash_key(key) & mask;
+                               BAYESIEVE_PREFETCH(&slots_[at]);
+                               worker.sought.push_back({key, at});
                            });
+        worker.columns.clear();
+        for (const Sought& sought : worker.sought)
+            for (std::size_t at = sought.at; slots_[at].column != 0; at = (at + 1) & mask)
+                if (slots_[at].key == sought.key) {
+                    worker.columns.push_back(slots_[at].column - 1);
+                    break;
+                }
         std::sort(worker.columns.begin(), worker.columns.end());
         worker.found.clear();
         for (std::uint32_t column : worker.columns) {
