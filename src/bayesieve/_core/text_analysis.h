@@ -61,6 +61,7 @@ struct Scratch {
     std::vector<Byte> joined;
     std::vector<std::uint32_t> numbers;
     std::vector<Span> words;
+    std::vector<std::uint64_t> hashes;
     std::vector<std::size_t> starts;
 };
 
@@ -212,11 +213,21 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
                           emit_joined);
             return;
         }
-        scratch.numbers.clear();
+        // All words first, so that looking them up does not wait for memory one by one.
+        scratch.words.clear();
+        scratch.hashes.clear();
         for_each_word(tables, text, analysis.shortest, [&](const Byte* p, std::size_t size) {
-            const std::uint32_t number = words.number(p, size);
-            if (number != 0) scratch.numbers.push_back(number);
+            const std::uint64_t hash = hash_bytes(p, size);
+            words.prefetch(hash);
+            scratch.words.push_back({p, size});
+            scratch.hashes.push_back(hash);
         });
+        scratch.numbers.clear();
+        for (std::size_t i = 0; i < scratch.words.size(); ++i) {
+            const std::uint32_t number =
+                words.number(scratch.words[i].data, scratch.words[i].size, scratch.hashes[i]);
+            if (number != 0) scratch.numbers.push_back(number);
+        }
         number_ngrams<W>(scratch.numbers.data(), scratch.numbers.size(), analysis.min_n,
                          analysis.max_n, emit);
         return;

@@ -282,67 +282,136 @@ private:
     Shard shards_[kShards];
 };
 
-// A thread's own way into the dictionary.
-class CachedDictionary {
+// A thread's own small table of words it has met lately, one place for each hash. A word of up
+// to 16 bytes is held in the line itself, so that a hit touches one line of memory.
+class WordCache {
 public:
-    // Words of `stop`, if given, have the number 0.
-    CachedDictionary(Dictionary& shared, const Dictionary* stop)
-        : shared_(shared), stop_(stop), lines_(kLines) {}
+    explicit WordCache(bool used) : lines_(used ? kLines : 0) {}
 
-    std::uint32_t number(const Byte* p, std::size_t size) {
-        const std::uint64_t hash = hash_bytes(p, size);
-        Line& line = lines_[hash & (kLines - 1)];
-        if (line.hash == hash && line.size == size && line.data != nullptr &&
-            same_bytes(line.data, p, size))
-            return line.number;
-        if (stop_ != nullptr) {
-            const std::uint32_t found = stop_->find(p, size, hash);
-            if (found != 0) {
-                line = {hash, stop_->string(found).data, static_cast<std::uint32_t>(size), 0};
-                return 0;
-            }
+    void prefetch(std::uint64_t hash) const {
+        if (!lines_.empty()) BAYESIEVE_PREFETCH(&lines_[hash & (kLines - 1)]);
+    }
+    bool find(const Byte* p, std::size_t size, std::uint64_t hash, std::uint32_t& number) const {
+        if (lines_.empty()) return false;
+        const Line& line = lines_[hash & (kLines - 1)];
+        if (line.hash != hash || line.size != size || size == 0) return false;
+        if (size <= 16) {
+            std::uint64_t image[2];
+            copy_short(p, size, image);
+            if (image[0] != line.image[0] || image[1] != line.image[1]) return false;
+        } else {
+            const Byte* kept;
+            std::memcpy(&kept, line.image, sizeof kept);
+            if (std::memcmp(kept, p, size) != 0) return false;
         }
-        const Byte* kept = nullptr;
-        const std::uint32_t number = shared_.number(p, size, hash, kept);
-        line = {hash, kept, static_cast<std::uint32_t>(size), number};
-        return number;
+        number = line.number;
+        return true;
+    }
+    // `kept` are the same bytes, for as long as the cache lives.
+    void put(const Byte* kept, std::size_t size, std::uint64_t hash, std::uint32_t number) {
+        if (lines_.empty() || size == 0 || size > 0xFFFFFFFFull) return;
+        Line& line = lines_[hash & (kLines - 1)];
+        line.hash = hash;
+        line.size = static_cast<std::uint32_t>(size);
+        line.number = number;
+        if (size <= 16)
+            copy_short(kept, size, line.image);
+        else
+            std::memcpy(line.image, &kept, sizeof kept);
     }
 
 private:
     static constexpr std::size_t kLines = 1 << 15;
     struct Line {
         std::uint64_t hash = 0;
-        const Byte* data = nullptr;
+        std::uint64_t image[2] = {0, 0};
         std::uint32_t size = 0;
         std::uint32_t number = 0;
     };
-    Dictionary& shared_;
-    const Dictionary* stop_;
+    // All bytes of a word of 1 to 16; with its size they are the word.
+    static void copy_short(const Byte* p, std::size_t size, std::uint64_t* image) {
+        if (size >= 8) {
+            std::memcpy(image, p, 8);
+            std::memcpy(image + 1, p + size - 8, 8);
+        } else if (size >= 4) {
+            std::uint32_t first, last;
+            std::memcpy(&first, p, 4);
+            std::memcpy(&last, p + size - 4, 4);
+            image[0] = first;
+            image[1] = last;
+        } else {
+            image[0] = p[0];
+            image[1] = static_cast<std::uint64_t>(p[size / 2]) << 8 | p[size - 1];
+        }
+    }
     std::vector<Line> lines_;
 };
 
-// The same face for a dictionary that is complete: unknown words have the number 0.
+// A thread's way into a growing dictionary.
+class CachedDictionary {
+public:
+    // Words of `stop`, if given, have the number 0.
+    CachedDictionary(Dictionary& shared, const Dictionary* stop)
+        : shared_(shared), stop_(stop), cache_(true) {}
+
+    void prefetch(std::uint64_t hash) const { cache_.prefetch(hash); }
+    std::uint32_t number(const Byte* p, std::size_t size) {
+        return number(p, size, hash_bytes(p, size));
+    }
+    std::uint32_t number(const Byte* p, std::size_t size, std::uint64_t hash) {
+        std::uint32_t number;
+        if (cache_.find(p, size, hash, number)) return number;
+        if (stop_ != nullptr) {
+            const std::uint32_t found = stop_->find(p, size, hash);
+            if (found != 0) {
+                cache_.put(stop_->string(found).data, size, hash, 0);
+                return 0;
+            }
+        }
+        const Byte* kept = nullptr;
+        number = shared_.number(p, size, hash, kept);
+        cache_.put(kept, size, hash, number);
+        return number;
+    }
+
+private:
+    Dictionary& shared_;
+    const Dictionary* stop_;
+    WordCache cache_;
+};
+
+// A thread's way into a dictionary that is complete. Unknown words are not cached: they are
+// common where the dictionary is small, and near memory anyway.
 class FixedDictionary {
 public:
     // `filter` has every word of `words`.
     FixedDictionary(const Dictionary& words, const Dictionary* stop, const HashFilter& filter)
-        : words_(words), stop_(stop), filter_(filter) {}
+        : words_(words), stop_(stop), filter_(filter), cache_(words.size() > kSmall) {}
 
     static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
 
+    void prefetch(std::uint64_t hash) const { cache_.prefetch(hash); }
     // 0 for stop words, which are left out; kUnknown for words that end every n-gram.
-    std::uint32_t number(const Byte* p, std::size_t size) const {
-        const std::uint64_t hash = hash_bytes(p, size);
+    std::uint32_t number(const Byte* p, std::size_t size) {
+        return number(p, size, hash_bytes(p, size));
+    }
+    std::uint32_t number(const Byte* p, std::size_t size, std::uint64_t hash) {
+        std::uint32_t number;
+        if (cache_.find(p, size, hash, number)) return number;
         if (stop_ != nullptr && stop_->find(p, size, hash) != 0) return 0;
         if (!filter_.may_have(hash)) return kUnknown;
-        const std::uint32_t found = words_.find(p, size, hash);
-        return found == 0 ? kUnknown : found;
+        number = words_.find(p, size, hash);
+        if (number == 0) return kUnknown;
+        cache_.put(words_.string(number).data, size, hash, number);
+        return number;
     }
 
 private:
+    static constexpr std::size_t kSmall = 1 << 12;
     const Dictionary& words_;
     const Dictionary* stop_;
     const HashFilter& filter_;
+    WordCache cache_;
 };
 
 }  // namespace bayesieve::text

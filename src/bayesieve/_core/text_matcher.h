@@ -82,8 +82,11 @@ public:
                         part[i].column = static_cast<std::uint32_t>(first + i + 1);
                 }
             });
-            for (const Slot& slot : part)
-                if (slot.column != 0) place(slot);
+            for (std::size_t i = 0; i < count; ++i) {
+                if (i + kAhead < count)
+                    BAYESIEVE_PREFETCH(&slots_[hash_key(part[i + kAhead].key) & (size - 1)]);
+                if (part[i].column != 0) place(part[i]);
+            }
         }
         filter_ = words_.filter();
         // Terms of one word, or one joined string, have a number of their own already.
@@ -168,6 +171,7 @@ public:
 private:
     // Above, reading the bits of a short text would cost more than sorting what it has.
     static constexpr std::size_t kTallied = 4096;
+    static constexpr std::size_t kAhead = 16;
 
     struct Slot {
         Key<W> key{};
@@ -178,6 +182,10 @@ private:
         std::uint32_t column;
         std::int32_t code;
     };
+    struct Sought {
+        Key<W> key;
+        std::size_t at;
+    };
     struct Found {
         std::uint32_t column;
         std::uint32_t count;
@@ -185,6 +193,7 @@ private:
     struct Worker {
         Scratch scratch;
         FixedDictionary words;
+        std::vector<Sought> sought;
         std::vector<std::uint32_t> columns;
         std::vector<Found> found;
         std::vector<double> value;
@@ -198,6 +207,7 @@ private:
                 new Worker{{},
                            FixedDictionary(words_, analysis_.joined ? nullptr : analysis_.stop,
                                            filter_),
+                           {},
                            {},
                            {},
                            {},
@@ -257,21 +267,16 @@ private:
             worker.tally.resize(terms_);
             worker.met.resize((terms_ + 63) / 64);
         }
-        worker.columns.clear();
         worker.found.clear();
-        document_ngrams<W>(analysis_, batch, i, worker.scratch, worker.words,
-                           [&](const Key<W>& key) {
-                               const std::uint32_t column = column_of(key);
-                               if (column == 0) return;
-                               if (tallied) {
+        if (tallied) {
+            document_ngrams<W>(analysis_, batch, i, worker.scratch, worker.words,
+                               [&](const Key<W>& key) {
+                                   const std::uint32_t column = column_of(key);
+                                   if (column == 0) return;
                                    ++worker.tally[column - 1];
                                    worker.met[(column - 1) / 64] |= std::uint64_t{1}
                                                                     << ((column - 1) % 64);
-                               } else {
-                                   worker.columns.push_back(column - 1);
-                               }
-                           });
-        if (tallied) {
+                               });
             for (std::uint32_t w = 0; w < worker.met.size(); ++w) {
                 std::uint64_t bits = worker.met[w];
                 if (bits == 0) continue;
@@ -284,6 +289,22 @@ private:
             }
             return;
         }
+        const std::size_t mask = slots_.size() - 1;
+        // In a large table every look is a wait for memory: all of a document's wait together.
+        worker.sought.clear();
+        document_ngrams<W>(analysis_, batch, i, worker.scratch, worker.words,
+                           [&](const Key<W>& key) {
+                               const std::size_t at = hash_key(key) & mask;
+                               BAYESIEVE_PREFETCH(&slots_[at]);
+                               worker.sought.push_back({key, at});
+                           });
+        worker.columns.clear();
+        for (const Sought& sought : worker.sought)
+            for (std::size_t at = sought.at; slots_[at].column != 0; at = (at + 1) & mask)
+                if (slots_[at].key == sought.key) {
+                    worker.columns.push_back(slots_[at].column - 1);
+                    break;
+                }
         std::sort(worker.columns.begin(), worker.columns.end());
         for (std::uint32_t column : worker.columns) {
             if (!worker.found.empty() && worker.found.back().column == column)

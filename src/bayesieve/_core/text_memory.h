@@ -16,6 +16,12 @@
 #include <sys/mman.h>
 #endif
 
+#if defined(__GNUC__)
+#define BAYESIEVE_PREFETCH(p) __builtin_prefetch(p)
+#else
+#define BAYESIEVE_PREFETCH(p) ((void)0)
+#endif
+
 namespace bayesieve::text {
 
 // Bytes from which an array has pages of its own.

@@ -11,12 +11,6 @@
 #include "text_analysis.h"
 #include "text_memory.h"
 
-#if defined(__GNUC__)
-#define BAYESIEVE_PREFETCH(p) __builtin_prefetch(p)
-#else
-#define BAYESIEVE_PREFETCH(p) ((void)0)
-#endif
-
 // Counters and numbers of documents are 32 bits wide. Tests make them full much earlier.
 #ifndef BAYESIEVE_TEXT_FULL
 #define BAYESIEVE_TEXT_FULL 0xFFFFFFFFu
