@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesieve import (
@@ -21,6 +22,7 @@ from bayesieve import (
     SparseGaussianNB,
     SparseMultinomialNB,
     SparseMultinomialNBCV,
+    SparseTextNB,
 )
 
 ESTIMATORS = [
@@ -113,3 +115,25 @@ SELECT_LESS_THAN_THE_CHECK_SPOILS = [ESTIMATORS[i] for i in (3, 5, 10, 11)]
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+# scikit-learn feeds tables only and skips estimators that take none; these of its
+# checks need no data.
+TEXT_ESTIMATORS = [SparseTextNB(), SparseTextNB(10, model="bernoulli")]
+CHECKS_WITHOUT_DATA = [
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+@pytest.mark.parametrize("name", CHECKS_WITHOUT_DATA)
+@pytest.mark.parametrize("estimator", TEXT_ESTIMATORS, ids=str)
+def test_scikit_learn_checks_on_text_estimators(estimator, name):
+    getattr(estimator_checks, name)(type(estimator).__name__, estimator)

@@ -79,11 +79,15 @@ def python_blocks(text):
 
 
 def test_readme_example_runs(readme, capsys):
-    words, people = python_blocks(readme)
+    words, texts, people = python_blocks(readme)
     exec(compile(words, "README.md", "exec"), {"__name__": "readme"})
     out = capsys.readouterr().out
     assert "claim" in out
     assert "proven optimal: True" in out
+    exec(compile(texts, "README.md", "exec"), {"__name__": "readme"})
+    out = capsys.readouterr().out
+    assert "True" in out
+    assert "spam" in out
     exec(compile(people, "README.md", "exec"), {"__name__": "readme"})
     out = capsys.readouterr().out
     assert re.search(r"'height': np.float64\(0.0\)|'height': 0.0", out)

@@ -30,6 +30,7 @@ PROMISED = [
     "SparseGaussianNB",
     "SparseMultinomialNB",
     "SparseMultinomialNBCV",
+    "SparseTextNB",
     "SparsityPath",
     "WeightHistoryDisplay",
     "compression_rate",
@@ -38,6 +39,7 @@ PROMISED = [
     "solve_bernoulli",
     "solve_multinomial",
     "sparsity_path",
+    "to_vectorizer",
 ]
 ESTIMATORS = [name for name in PROMISED if name.startswith(("Sparse", "Naive"))]
 

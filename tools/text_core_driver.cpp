@@ -1,8 +1,12 @@
 // Runs the counting core on byte strings of any kind and checks it against itself: one thread
 // against many, whole against batches, memory against disk, counts against the matcher.
+// Counters are full at 3 and documents are forgotten every 50, so that both happen.
 //
 // Built by sanitize_text_core.py with AddressSanitizer and UndefinedBehaviorSanitizer. With
 // -DWITH_LIBFUZZER it is a target for libFuzzer; else it makes its own inputs.
+#define BAYESIEVE_TEXT_FULL 3
+#define BAYESIEVE_TEXT_DOCUMENTS 50
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -79,7 +83,7 @@ struct Input {
 };
 
 Result count(const Input& input, std::size_t threads, std::size_t batch, std::size_t budget,
-             std::size_t pending, bool merge_spilled = false) {
+             std::size_t pending) {
     static std::uint64_t number = 0;
     CounterSettings settings;
     settings.classes = input.classes;
@@ -94,7 +98,6 @@ Result count(const Input& input, std::size_t threads, std::size_t batch, std::si
                          std::min(batch, n - first), input.codes.data() + first};
         counter->add(part);
     }
-    (void)merge_spilled;
     Output out;
     counter->sort(out);
     out.dense = input.dense;

@@ -31,6 +31,7 @@ _HOME = {
     "SparseGaussianNB": "bayesieve.naive_bayes",
     "SparseMultinomialNB": "bayesieve.naive_bayes",
     "SparseMultinomialNBCV": "bayesieve.naive_bayes",
+    "SparseTextNB": "bayesieve.naive_bayes",
     "SparsityPath": "bayesieve.solvers",
     "WeightHistoryDisplay": "bayesieve.inspection",
     "compression_rate": "bayesieve.metrics",
@@ -38,6 +39,7 @@ _HOME = {
     "solve_bernoulli": "bayesieve.solvers",
     "solve_multinomial": "bayesieve.solvers",
     "sparsity_path": "bayesieve.solvers",
+    "to_vectorizer": "bayesieve.feature_extraction",
 }
 _MODULES = ("baselines", "datasets", "exceptions", "metrics")
 
@@ -62,6 +64,7 @@ __all__ = [
     "SparseGaussianNB",
     "SparseMultinomialNB",
     "SparseMultinomialNBCV",
+    "SparseTextNB",
     "SparsityPath",
     "WeightHistoryDisplay",
     "baselines",
@@ -73,12 +76,16 @@ __all__ = [
     "solve_bernoulli",
     "solve_multinomial",
     "sparsity_path",
+    "to_vectorizer",
 ]
 
 if TYPE_CHECKING:
     from bayesieve import baselines, datasets, exceptions, metrics
     from bayesieve.counts import (
         ClassCounts,
+    )
+    from bayesieve.feature_extraction import (
+        to_vectorizer,
     )
     from bayesieve.feature_selection import (
         FDRScreener,
@@ -106,6 +113,7 @@ if TYPE_CHECKING:
         SparseGaussianNB,
         SparseMultinomialNB,
         SparseMultinomialNBCV,
+        SparseTextNB,
     )
     from bayesieve.preprocessing import (
         MODLEncoder,

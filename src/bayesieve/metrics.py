@@ -46,8 +46,14 @@ def compression_rate(
     0.763
     """
     found, codes = encode_labels(y, classes)
-    proba = np.asarray(proba, dtype=np.float64)
-    prior = np.asarray(prior, dtype=np.float64)
+    try:
+        proba = np.asarray(proba, dtype=np.float64)
+        prior = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "proba and prior must be arrays of numbers. "
+            f"Got {type(proba).__name__} and {type(prior).__name__}."
+        ) from error
     shape = (codes.shape[0], prior.shape[0] if prior.ndim == 1 else -1)
     if proba.shape != shape or prior.shape != found.shape:
         raise ValueError(
@@ -55,6 +61,19 @@ def compression_rate(
             f"prior one share for each class. Got {codes.shape[0]} labels of "
             f"{found.shape[0]} classes, proba of shape {proba.shape} and prior of "
             f"shape {prior.shape}. Hint: give 'classes' where y does not show them all."
+        )
+    for name, shares in (("proba", proba), ("prior", prior)):
+        good = (shares >= 0.0).all() and np.allclose(shares.sum(axis=-1), 1, atol=1e-6)
+        if not good:
+            raise ValueError(
+                f"{name} must hold probabilities, numbers >= 0 that add up to 1 over "
+                f"the classes. Got sums from {shares.sum(axis=-1).min():g} to "
+                f"{shares.sum(axis=-1).max():g}, smallest value {shares.min():g}."
+            )
+    if classes is not None and not np.array_equal(found, np.asarray(classes)):
+        raise ValueError(
+            "classes must be sorted and distinct, as the columns of proba are. "
+            f"Got {np.asarray(classes).tolist()!r}."
         )
     weights = check_weights(sample_weight, codes.shape[0])
     if weights is None:

@@ -235,6 +235,21 @@ def test_skipped_rows_are_reported_over_all_runs(tmp_path):
                 paths[:n], checkpoint=folder, on_bad_rows="skip"
             )
         assert counts.class_count.tolist() == [n]
+    with pytest.raises(ValueError, match=r"^Row 2 of .*0\.csv' has no label"):
+        ClassCounts.from_text(paths, checkpoint=folder)
+
+
+def test_a_run_that_met_a_bad_row_can_go_on_without_it(tmp_path):
+    paths = [tmp_path / f"{i}.csv" for i in range(3)]
+    for i, path in enumerate(paths):
+        path.write_text(f"text,label\nword{i} here,x\n" + "no label,\n" * (i == 2))
+    folder = tmp_path / "checkpoint"
+    with pytest.raises(ValueError, match=r"2\.csv' has no label"):
+        ClassCounts.from_text(paths, checkpoint=folder)
+    assert len(counted_in(folder)) == 2
+    with pytest.warns(BadRowsWarning, match="^1 bad row"):
+        counts = ClassCounts.from_text(paths, checkpoint=folder, on_bad_rows="skip")
+    assert counts.class_count.tolist() == [3]
 
 
 def test_files_without_rows(tmp_path):

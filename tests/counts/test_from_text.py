@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from bayesieve import ClassCounts
+from bayesieve.counts import _parts
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_batches import count_batches, merge_saved
 from bayesieve.counts._text_options import TextOptions
@@ -81,6 +83,21 @@ def test_batches_may_bring_new_labels():
     counts = count_batches(iter(one_by_one))
     assert_counts(counts, texts, labels)
     assert counts == count_batches(one_by_one[::-1])
+
+
+def test_new_labels_in_sparse_tables(monkeypatch):
+    texts = [f"word{i % 7} shared w{i}" for i in range(40)]
+    labels = sorted(f"class {i % 13}" for i in range(40))
+    batches = [(texts[i : i + 3], labels[i : i + 3]) for i in range(0, 40, 3)]
+    dense = count_batches(batches)
+    monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+    counts = count_batches(batches)
+    assert sparse.issparse(counts.feature_count)
+    assert counts == count_batches([(texts, labels)])
+    np.testing.assert_array_equal(counts.feature_count.toarray(), dense.feature_count)
+    np.testing.assert_array_equal(counts.document_count.toarray(), dense.document_count)
+    assert sum(count_batches([batch]) for batch in batches).n_classes == 13
+    assert counts.feature_names == dense.feature_names
 
 
 @settings(max_examples=40, deadline=None)

@@ -67,6 +67,10 @@ struct Scratch {
 // Calls found(data, size) for every run of \w of at least `shortest` characters.
 template <class Found>
 void for_each_word(const Tables& tables, Span text, std::size_t shortest, Found found) {
+    if (tables.usual_words && ascii_prefix(text.data, text.size) == text.size) {
+        ascii_runs(text.data, text.size, shortest, found);
+        return;
+    }
     const Byte* p = text.data;
     const Byte* end = p + text.size;
     std::uint32_t code;

@@ -188,7 +188,7 @@ private:
     void aggregate() {
         if (pending_codes_.empty()) return;
         // Numbers of documents are 32 bits wide; before they run out, all are forgotten.
-        if (next_document_ + pending_codes_.size() >= 0xFFFFFFFFu) {
+        if (next_document_ + pending_codes_.size() >= kLastDocument) {
             for (auto& partition : partitions_) partition.forget_documents();
             next_document_ = 1;
         }

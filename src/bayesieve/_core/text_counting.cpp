@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -95,6 +96,7 @@ public:
         check(codes, texts.size);
         const Batch batch{data.data(), offsets.data(), texts.size, codes.data()};
         nb::gil_scoped_release release;
+        const std::lock_guard<std::mutex> lock(guard_);  // one batch after the other
         counter().add(batch);
     }
     void add_words(const Given<std::uint8_t>& data, const Given<std::int64_t>& offsets,
@@ -108,13 +110,17 @@ public:
         const Batch batch{data.data(), offsets.data(), words.shape(0) - 1, codes.data(),
                           words.data()};
         nb::gil_scoped_release release;
+        const std::lock_guard<std::mutex> lock(guard_);  // one batch after the other
         counter().add(batch);
     }
     nb::tuple finish(std::size_t dense_cells) {
         Output out;
+        std::unique_ptr<Counter> taken;
         {
             nb::gil_scoped_release release;
+            const std::lock_guard<std::mutex> lock(guard_);
             counter().sort(out);
+            taken = std::move(counter_);
         }
         out.dense = classes_ == 2 || out.terms <= dense_cells / classes_;
         const std::size_t cells = out.dense ? classes_ * out.terms : out.pairs;
@@ -131,8 +137,8 @@ public:
         out.code = code.data();
         {
             nb::gil_scoped_release release;
-            counter().write(out);
-            counter_.reset();
+            taken->write(out);
+            taken.reset();
         }
         if (out.dense)
             return nb::make_tuple(names.array(), offsets.array(),
@@ -141,8 +147,16 @@ public:
         return nb::make_tuple(names.array(), offsets.array(), count.array(), documents.array(),
                               start.array(), code.array());
     }
-    std::size_t bytes() { return counter().bytes(); }
-    std::uint64_t spilled() { return counter().spilled_bytes(); }
+    std::size_t bytes() {
+        nb::gil_scoped_release release;
+        const std::lock_guard<std::mutex> lock(guard_);
+        return counter().bytes();
+    }
+    std::uint64_t spilled() {
+        nb::gil_scoped_release release;
+        const std::lock_guard<std::mutex> lock(guard_);
+        return counter().spilled_bytes();
+    }
 
 private:
     Counter& counter() {
@@ -159,6 +173,7 @@ private:
     std::shared_ptr<Plan> plan_;
     std::size_t classes_;
     std::unique_ptr<Counter> counter_;
+    std::mutex guard_;
 };
 
 }  // namespace

@@ -39,9 +39,38 @@ inline std::uint64_t hash_bytes(const Byte* p, std::size_t size) {
         p += 8;
         size -= 8;
     }
+    // The rest in loads that may overlap: most words end here, and a loop would be guessed wrong.
     word = 0;
-    for (std::size_t i = 0; i < size; ++i) word |= static_cast<std::uint64_t>(p[i]) << (8 * i);
+    if (size >= 4) {
+        std::uint32_t low, high;
+        std::memcpy(&low, p, 4);
+        std::memcpy(&high, p + size - 4, 4);
+        word = low | static_cast<std::uint64_t>(high) << 32;
+    } else if (size > 0) {
+        word = p[0] | static_cast<std::uint64_t>(p[size / 2]) << 8 |
+               static_cast<std::uint64_t>(p[size - 1]) << 16;
+    }
     return mixed((h ^ word) * kMix);
+}
+
+// Whether two strings of the same size are equal; short ones without a call.
+inline bool same_bytes(const Byte* a, const Byte* b, std::size_t size) {
+    if (size > 16) return std::memcmp(a, b, size) == 0;
+    std::uint64_t x = 0, y = 0, u = 0, v = 0;
+    if (size >= 8) {
+        std::memcpy(&x, a, 8);
+        std::memcpy(&y, b, 8);
+        std::memcpy(&u, a + size - 8, 8);
+        std::memcpy(&v, b + size - 8, 8);
+    } else if (size >= 4) {
+        std::memcpy(&x, a, 4);
+        std::memcpy(&y, b, 4);
+        std::memcpy(&u, a + size - 4, 4);
+        std::memcpy(&v, b + size - 4, 4);
+    } else if (size > 0) {
+        return a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1];
+    }
+    return ((x ^ y) | (u ^ v)) == 0;
 }
 
 inline bool less_bytes(const Span& a, const Span& b) {
@@ -49,6 +78,32 @@ inline bool less_bytes(const Span& a, const Span& b) {
     const int order = shared == 0 ? 0 : std::memcmp(a.data, b.data, shared);
     return order != 0 ? order < 0 : a.size < b.size;
 }
+
+// One bit for each hash, 16 to 32 for each word: most strings that are not there are told at
+// once, without a look into the dictionary.
+class HashFilter {
+public:
+    explicit HashFilter(std::size_t words = 0) {
+        std::size_t bits = 4096;
+        while (bits < 16 * words) bits *= 2;
+        words_.resize(bits / 64);
+        mask_ = bits - 1;
+    }
+    void add(std::uint64_t hash) { words_[place(hash) / 64] |= bit(hash); }
+    bool may_have(std::uint64_t hash) const {
+        return (words_[place(hash) / 64] & bit(hash)) != 0;
+    }
+    std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
+
+private:
+    std::size_t place(std::uint64_t hash) const {
+        return static_cast<std::size_t>(hash >> 20) & mask_;
+    }
+    std::uint64_t bit(std::uint64_t hash) const { return std::uint64_t{1} << (place(hash) % 64); }
+
+    std::vector<std::uint64_t> words_;
+    std::size_t mask_;
+};
 
 class Dictionary {
 public:
@@ -93,6 +148,13 @@ public:
     Span string(std::uint32_t number) const {
         const Word& word = shards_[(number - 1) % kShards].words[(number - 1) / kShards];
         return {word.data, word.size};
+    }
+
+    HashFilter filter() const {
+        HashFilter result(size());
+        for (const Shard& shard : shards_)
+            for (const Word& word : shard.words) result.add(hash_bytes(word.data, word.size));
+        return result;
     }
 
     // Strings in order, and for every number the rank of its string, from 1.
@@ -171,7 +233,7 @@ private:
                 if (slots[at] == 0) return kNone;
                 const Word& word = words[slots[at] - 1];
                 if (word.hash == tag && word.size == size &&
-                    (size == 0 || std::memcmp(word.data, p, size) == 0))
+                    same_bytes(word.data, p, size))
                     return slots[at] - 1;
             }
         }
@@ -231,7 +293,7 @@ public:
         const std::uint64_t hash = hash_bytes(p, size);
         Line& line = lines_[hash & (kLines - 1)];
         if (line.hash == hash && line.size == size && line.data != nullptr &&
-            (size == 0 || std::memcmp(line.data, p, size) == 0))
+            same_bytes(line.data, p, size))
             return line.number;
         if (stop_ != nullptr) {
             const std::uint32_t found = stop_->find(p, size, hash);
@@ -262,8 +324,9 @@ private:
 // The same face for a dictionary that is complete: unknown words have the number 0.
 class FixedDictionary {
 public:
-    FixedDictionary(const Dictionary& words, const Dictionary* stop)
-        : words_(words), stop_(stop) {}
+    // `filter` has every word of `words`.
+    FixedDictionary(const Dictionary& words, const Dictionary* stop, const HashFilter& filter)
+        : words_(words), stop_(stop), filter_(filter) {}
 
     static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
 
@@ -271,6 +334,7 @@ public:
     std::uint32_t number(const Byte* p, std::size_t size) const {
         const std::uint64_t hash = hash_bytes(p, size);
         if (stop_ != nullptr && stop_->find(p, size, hash) != 0) return 0;
+        if (!filter_.may_have(hash)) return kUnknown;
         const std::uint32_t found = words_.find(p, size, hash);
         return found == 0 ? kUnknown : found;
     }
@@ -278,6 +342,7 @@ public:
 private:
     const Dictionary& words_;
     const Dictionary* stop_;
+    const HashFilter& filter_;
 };
 
 }  // namespace bayesieve::text

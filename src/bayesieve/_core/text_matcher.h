@@ -85,9 +85,20 @@ public:
             for (const Slot& slot : part)
                 if (slot.column != 0) place(slot);
         }
+        filter_ = words_.filter();
+        // Terms of one word, or one joined string, have a number of their own already.
+        if (analysis_.joined || analysis_.analyzer == Analyzer::kWord) {
+            single_.resize(words_.limit() + 1);
+            for (const Slot& slot : slots_)
+                if (slot.column != 0 && (W == 1 || slot.key[1 % W] == 0))
+                    single_[slot.key[0]] = slot.column;
+        }
     }
 
-    std::size_t bytes() const override { return slots_.bytes() + words_.bytes(); }
+    std::size_t bytes() const override {
+        return slots_.bytes() + words_.bytes() + filter_.bytes() +
+               single_.size() * sizeof(std::uint32_t);
+    }
 
     void rows(const Batch& batch, std::size_t threads, bool binary, Rows& result) const override {
         std::vector<std::unique_ptr<Worker>> workers(std::max<std::size_t>(1, threads));
@@ -155,6 +166,9 @@ public:
     }
 
 private:
+    // Above, reading the bits of a short text would cost more than sorting what it has.
+    static constexpr std::size_t kTallied = 4096;
+
     struct Slot {
         Key<W> key{};
         std::uint32_t column = 0;  // plus one; 0 is free
@@ -174,13 +188,18 @@ private:
         std::vector<std::uint32_t> columns;
         std::vector<Found> found;
         std::vector<double> value;
+        std::vector<std::uint32_t> tally;
+        std::vector<std::uint64_t> met;
     };
 
     Worker& at_work(std::vector<std::unique_ptr<Worker>>& workers, std::size_t w) const {
         if (!workers[w])
             workers[w] = std::unique_ptr<Worker>(
                 new Worker{{},
-                           FixedDictionary(words_, analysis_.joined ? nullptr : analysis_.stop),
+                           FixedDictionary(words_, analysis_.joined ? nullptr : analysis_.stop,
+                                           filter_),
+                           {},
+                           {},
                            {},
                            {},
                            {}});
@@ -224,22 +243,48 @@ private:
         }
         slots_[at] = slot;
     }
-    void find(const Batch& batch, std::size_t i, Worker& worker) const {
+    // Column plus one of an n-gram, 0 if it is not looked for.
+    std::uint32_t column_of(const Key<W>& key) const {
+        if (key[0] < single_.size() && (W == 1 || key[1 % W] == 0)) return single_[key[0]];
         const std::size_t mask = slots_.size() - 1;
+        for (std::size_t at = hash_key(key) & mask;; at = (at + 1) & mask)
+            if (slots_[at].column == 0 || slots_[at].key == key) return slots_[at].column;
+    }
+    void find(const Batch& batch, std::size_t i, Worker& worker) const {
+        // Few terms: a tally for each, and a bit for those met, read out in order.
+        const bool tallied = terms_ <= kTallied;
+        if (tallied && worker.tally.empty()) {
+            worker.tally.resize(terms_);
+            worker.met.resize((terms_ + 63) / 64);
+        }
         worker.columns.clear();
+        worker.found.clear();
         document_ngrams<W>(analysis_, batch, i, worker.scratch, worker.words,
                            [&](const Key<W>& key) {
-                               std::size_t at = hash_key(key) & mask;
-                               while (slots_[at].column != 0) {
-                                   if (slots_[at].key == key) {
-                                       worker.columns.push_back(slots_[at].column - 1);
-                                       return;
-                                   }
-                                   at = (at + 1) & mask;
+                               const std::uint32_t column = column_of(key);
+                               if (column == 0) return;
+                               if (tallied) {
+                                   ++worker.tally[column - 1];
+                                   worker.met[(column - 1) / 64] |= std::uint64_t{1}
+                                                                    << ((column - 1) % 64);
+                               } else {
+                                   worker.columns.push_back(column - 1);
                                }
                            });
+        if (tallied) {
+            for (std::uint32_t w = 0; w < worker.met.size(); ++w) {
+                std::uint64_t bits = worker.met[w];
+                if (bits == 0) continue;
+                worker.met[w] = 0;
+                for (std::uint32_t column = 64 * w; bits != 0; ++column, bits >>= 1)
+                    if ((bits & 1) != 0) {
+                        worker.found.push_back({column, worker.tally[column]});
+                        worker.tally[column] = 0;
+                    }
+            }
+            return;
+        }
         std::sort(worker.columns.begin(), worker.columns.end());
-        worker.found.clear();
         for (std::uint32_t column : worker.columns) {
             if (!worker.found.empty() && worker.found.back().column == column)
                 ++worker.found.back().count;
@@ -265,6 +310,8 @@ private:
     Analysis analysis_;
     std::size_t terms_;
     Dictionary words_;
+    HashFilter filter_;
+    std::vector<std::uint32_t> single_;
     Block<Slot> slots_;
 };
 

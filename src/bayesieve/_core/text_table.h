@@ -17,7 +17,18 @@
 #define BAYESIEVE_PREFETCH(p) ((void)0)
 #endif
 
+// Counters and numbers of documents are 32 bits wide. Tests make them full much earlier.
+#ifndef BAYESIEVE_TEXT_FULL
+#define BAYESIEVE_TEXT_FULL 0xFFFFFFFFu
+#endif
+#ifndef BAYESIEVE_TEXT_DOCUMENTS
+#define BAYESIEVE_TEXT_DOCUMENTS 0xFFFFFFFFu
+#endif
+
 namespace bayesieve::text {
+
+constexpr std::uint32_t kFull = BAYESIEVE_TEXT_FULL;
+constexpr std::uint64_t kLastDocument = BAYESIEVE_TEXT_DOCUMENTS;
 
 // An occurrence of an n-gram; documents are numbered within what is pending.
 template <std::size_t W>
@@ -132,7 +143,7 @@ public:
             const std::uint32_t document = first + items[i].document;
             Entry<W>& entry = find(items[i].key, code, h);
             // A full counter goes on in a second entry; they are added up in the end.
-            if (entry.count == 0xFFFFFFFFu) {
+            if (entry.count == kFull) {
                 continue_entry(entry, h);
                 Entry<W>& fresh = entries_[entries_.size() - 1];
                 ++fresh.count;
@@ -220,7 +231,7 @@ private:
         if (slots_.empty()) grow();
         const std::uint64_t hash = hash_pair(item.key, item.code);
         Entry<W>& entry = find(item.key, item.code, hash);
-        if (0xFFFFFFFFu - entry.count < item.count) {
+        if (kFull - entry.count < item.count) {
             continue_entry(entry, hash);
             Entry<W>& fresh = entries_[entries_.size() - 1];
             fresh.count = item.count;

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "ascii_runs.h"
+
 namespace bayesieve::text {
 
 using Byte = unsigned char;
@@ -117,6 +119,7 @@ struct Tables {
     Byte ascii_lower[128];
     bool ascii_word[128];
     bool ascii_space[128];
+    bool usual_words = false;             // whether the ASCII of \w is what ascii_runs.h takes
 
     // The tables come from another language: nothing may point outside.
     void prepare() {
@@ -134,7 +137,10 @@ struct Tables {
         }
         if (static_cast<std::size_t>(final_sigma) + 1 >= start.size())
             throw std::invalid_argument("a replacement is missing");
+        usual_words = true;
         for (std::size_t c = 0; c < 128; ++c) {
+            usual_words = usual_words && is(static_cast<std::uint32_t>(c), kWord) ==
+                                             is_ascii_word(static_cast<Byte>(c));
             ascii_lower[c] = static_cast<Byte>(lower && c >= 'A' && c <= 'Z' ? c + 32 : c);
             ascii_word[c] = (flags[c] & kWord) != 0;
             ascii_space[c] = (flags[c] & kSpace) != 0;
@@ -170,12 +176,21 @@ struct Span {
     std::size_t size;
 };
 
+// Bytes below 128, lowered if asked; arithmetic, not a table, so that it is done in wide words.
+inline void lower_ascii(const Byte* from, std::size_t size, bool lower, Byte* to) {
+    const Byte shift = lower ? 32 : 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        const Byte c = from[i];
+        to[i] = static_cast<Byte>(c + (static_cast<Byte>(c - 'A') < 26 ? shift : 0));
+    }
+}
+
 // The text as the analysis sees it; held in `room` unless it is the text itself.
 inline Span normalised(const Tables& tables, Span text, std::vector<Byte>& room) {
     const std::size_t plain = ascii_prefix(text.data, text.size);
     if (!tables.lower && (plain == text.size || !tables.changes)) return text;
     room.resize(text.size + 16);
-    for (std::size_t i = 0; i < plain; ++i) room[i] = tables.ascii_lower[text.data[i]];
+    lower_ascii(text.data, plain, tables.lower, room.data());
     if (plain == text.size) return {room.data(), plain};
     std::size_t out = plain;
     const Byte* end = text.data + text.size;

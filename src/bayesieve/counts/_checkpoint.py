@@ -173,6 +173,12 @@ class Checkpoint:
             ):
                 entry.unlink()
 
+    @property
+    def skipped(self) -> tuple[int, str]:
+        """How many rows were left out so far, and a description of the first."""
+        first = next((part["first"] for part in self._parts if part["first"]), "")
+        return sum(part["skipped"] for part in self._parts), first
+
     # ------------------------------------------------------------------ saving
 
     @property
@@ -212,9 +218,8 @@ class Checkpoint:
         """Return the counts of all files, and leave them as a single part."""
         if len(self._parts) > 1:
             self._join(self._parts, 1 + max(part["level"] for part in self._parts))
-        whole = self._parts[0]
-        bad_rows.skipped, bad_rows.first = whole["skipped"], whole["first"]
-        return load_parts(self.folder / whole["file"])
+        bad_rows.skipped, bad_rows.first = self.skipped
+        return load_parts(self.folder / self._parts[0]["file"])
 
     def _join(self, group: list[dict[str, Any]], level: int) -> None:
         merged = merge_files([self.folder / part["file"] for part in group])
@@ -222,7 +227,7 @@ class Checkpoint:
             "level": level,
             "sources": [source for part in group for source in part["sources"]],
             "skipped": sum(part["skipped"] for part in group),
-            "first": next((p["first"] for p in group if p["first"]), ""),
+            "first": next((part["first"] for part in group if part["first"]), ""),
         }
         self._commit(merged, entry, group)
 

@@ -89,7 +89,6 @@ def from_text_parts(
                 "text": text,
                 "label": label,
                 "classes": None if given is None else given.tolist(),
-                "on_bad_rows": on_bad_rows,
             }
             kept = Checkpoint(checkpoint, settings)
             parts = _count_with(kept, pieces, counting, bar)
@@ -203,6 +202,8 @@ def _count_with(
         )
     with checkpoint:
         done = checkpoint.resume([piece.path for piece in files])
+        if not counting.bad_rows.skip:  # an earlier run may have skipped some
+            counting.bad_rows.found(*checkpoint.skipped)
         for piece in files:
             if piece.path in done:
                 bar.end(piece)

@@ -358,8 +358,8 @@ class ClassCounts:
         values if all are True or False, and strings otherwise.
 
         With `checkpoint`, other settings or a file that was changed are an error;
-        `min_df`, `max_df`, `max_features` and `tfidf` may change, and files may be
-        added.
+        `min_df`, `max_df`, `max_features`, `tfidf` and `on_bad_rows` may change, and
+        files may be added.
 
         Examples
         --------

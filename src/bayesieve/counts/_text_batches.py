@@ -114,7 +114,7 @@ def merge_saved(paths: Iterable[Any]) -> ClassCounts:
     if not listed:
         raise ValueError("merge_saved needs at least one file. Got none.")
     places = [os.path.realpath(os.fspath(path)) for path in listed]
-    for place in places:
-        if places.count(place) > 1:
-            raise ValueError(f"Each file can be merged once. Got {place!r} twice.")
+    if len(set(places)) != len(places):
+        twice = next(place for place in places if places.count(place) > 1)
+        raise ValueError(f"Each file can be merged once. Got {twice!r} twice.")
     return ClassCounts._of(merge_files(listed))

@@ -22,8 +22,8 @@ from typing import Any
 from bayesieve.counts._batch_counter import BadRows
 
 BATCH_ROWS = 1 << 16
-# Longest row of a CSV file, and longest object of a JSON file.
-LONGEST_ROW = 1 << 27
+# Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
+LONGEST_ROW = 1 << 25
 _FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -180,7 +180,13 @@ class TextFile:
 
     def _unreadable(self, error: Exception) -> Exception:
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        return ValueError(f"{self.path!r} cannot be read: {lines[0]}")
+        hint = ""
+        if "state machine" in lines[0]:
+            hint = (
+                " Its lines may end in different ways (\\r\\n and \\n). Hint: a query "
+                "with read_csv(..., strict_mode = false) is less strict."
+            )
+        return ValueError(f"{self.path!r} cannot be read: {lines[0]}{hint}")
 
     # ------------------------------------------------------------------ Parquet
 
@@ -341,19 +347,22 @@ class TextFile:
 
     def _rejects(self, connection: Any) -> list[Any]:
         rows: list[Any] = connection.execute(
-            "SELECT line_byte_position, min(error_message) FROM reject_errors "
-            "GROUP BY 1 ORDER BY 1"
+            "SELECT line_byte_position, min(error_message), "
+            "max(length(csv_line) - length(replace(csv_line, chr(10), ''))) "
+            "FROM reject_errors GROUP BY 1 ORDER BY 1"
         ).fetchall()
         for table in ("reject_errors", "reject_scans"):  # the next file begins anew
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         return rows
 
-    def _describe(self, position: int | None, message: str) -> str:
+    def _describe(self, position: int | None, message: str, breaks: int | None) -> str:
         where = repr(self.path)
         if position is not None:
             where = f"Line {self._line_of(int(position) - 1)} of {where}"
         problem = re.sub(r"\s+", " ", message).strip().rstrip(".")
-        return f"{where} cannot be read: {problem}."
+        # A quote that is never closed takes all the rest of a file for one row.
+        extent = f" (a row of {breaks + 1} lines)" if breaks else ""
+        return f"{where} cannot be read: {problem}{extent}."
 
     def _line_of(self, position: int) -> int:
         """Return the line, counted from 1, that a byte lies in."""

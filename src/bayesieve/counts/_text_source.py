@@ -61,7 +61,9 @@ def text_pieces(
 
 
 def _is_query(text: str) -> bool:
-    return _QUERY.match(text) is not None and not os.path.exists(text)
+    if _QUERY.match(text) is None or os.path.exists(text):
+        return False
+    return not (glob.has_magic(text) and glob.glob(text))
 
 
 def _is_relation(source: Any) -> bool:

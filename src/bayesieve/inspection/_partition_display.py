@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from textwrap import wrap
 from typing import Any
 
@@ -70,7 +71,9 @@ class PartitionDisplay:
                     f"feature must be the number or name of a column. Got {feature!r}."
                 )
             feature = names.index(feature)
-        elif not -len(names) <= feature < len(names):
+        elif not isinstance(feature, Integral) or not -len(names) <= feature < len(
+            names
+        ):
             raise ValueError(
                 f"feature must be a column number below {len(names)} or a name. "
                 f"Got {feature!r}."
@@ -112,11 +115,12 @@ class PartitionDisplay:
         ax.set_title(title, loc="left", parse_math=False)
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
-        if counts.shape[1] <= 12:
+        if counts.shape[1] <= 40:
             legend = ax.legend(
                 loc="upper left",
                 bbox_to_anchor=(0, -0.9 / (1 + 0.19 * lines)),
                 ncols=min(counts.shape[1], 4),
+                fontsize="small",
                 frameon=False,
             )
             for text in legend.get_texts():

@@ -52,7 +52,12 @@ class WeightHistoryDisplay:
         against : {"iteration", "seconds"}, default="iteration"
         ax : matplotlib Axes, optional
         """
-        check_is_fitted(estimator, "history_")
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "history_"):
+            raise TypeError(
+                "WeightHistoryDisplay draws the search of a SelectiveNB. "
+                f"Got {type(estimator).__name__}, which keeps no history."
+            )
         return cls(estimator.history_).plot(against=against, ax=ax)
 
     def plot(

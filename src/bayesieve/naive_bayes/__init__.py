@@ -12,6 +12,7 @@ from bayesieve.naive_bayes._sparse_cv import (
 )
 from bayesieve.naive_bayes._sparse_gaussian import SparseGaussianNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
+from bayesieve.naive_bayes._sparse_text import SparseTextNB
 
 __all__ = [
     "AveragedNB",
@@ -22,4 +23,5 @@ __all__ = [
     "SparseGaussianNB",
     "SparseMultinomialNB",
     "SparseMultinomialNBCV",
+    "SparseTextNB",
 ]

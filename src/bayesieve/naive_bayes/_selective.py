@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve.naive_bayes._ready_made import ReadyMade
 from bayesieve.naive_bayes._stream_learner import StreamLearner
-from bayesieve.naive_bayes._weight_search import WeightSearch
+from bayesieve.naive_bayes._weight_search import WeightSearch, term_sizes
 from bayesieve.naive_bayes._weighted import log_prior_of, order_by_level
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.weights._terms import DenseTerms
@@ -86,7 +86,7 @@ class SelectiveNB(StreamLearner):
     window : int, default=10_000
         Rows of a stream that are kept, for the weights and for changes of the stream.
     half_life : float, optional
-        Rows of a stream after which a count has lost half its weight; None for a
+        Rows of a stream after which a row's count has lost half its weight; None for a
         stream that does not drift slowly.
     drift_detection : bool, default=True
         Whether `partial_fit` begins again from the latest rows when the loss of new
@@ -119,6 +119,8 @@ class SelectiveNB(StreamLearner):
     class_count_ : ndarray of shape (n_classes,)
     drifts_ : list of int
         Rows of the stream at which a change was found.
+    n_rows_seen_ : int
+        Rows of the stream so far, those of an earlier `fit` by their weight included.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -132,8 +134,8 @@ class SelectiveNB(StreamLearner):
     Fitting takes O(n log n) a column for the partitions and O(n K J) an evaluation of
     the criterion, for n rows, K informative columns and J classes. Memory: one byte for
     each row and informative column. A stream keeps `window` rows and the counts of
-    1,024 bins a numerical column, whatever its length; data seen earlier than the
-    window enters through counts only.
+    512 bins a numerical column (of 10,000 values a categorical one), whatever its
+    length; data seen earlier than the window enters through counts only.
 
     References
     ----------
@@ -256,6 +258,8 @@ class SelectiveNB(StreamLearner):
         """
         self._stream = None
         self.drifts_: list[int] = []
+        if hasattr(self, "n_rows_seen_"):
+            del self.n_rows_seen_
         if self.input == "log_likelihood":
             return self._fit_ready_made(X, y, sample_weight)
         data = self._prepare(X, y, sample_weight)
@@ -303,24 +307,35 @@ class SelectiveNB(StreamLearner):
         """B_k of every column: what the user says, else what was found."""
         if self.variable_cost is None:
             return found
-        if isinstance(self.variable_cost, dict):
-            costs = found.copy()
-            for name, cost in self.variable_cost.items():
+        given = self.variable_cost
+        if hasattr(given, "to_dict") and all(isinstance(n, str) for n in given.index):
+            given = given.to_dict()  # a pandas Series goes by its labels
+        costs: Any = found.copy()
+        if isinstance(given, dict):
+            for name, cost in given.items():
                 if name not in names:
                     raise ValueError(
                         "The 'variable_cost' parameter of SelectiveNB must name "
                         f"columns of X. Got {name!r}."
                     )
-                costs[names.index(name)] = cost
-        else:
-            costs = np.asarray(self.variable_cost, dtype=np.float64)
-        if costs.shape != found.shape or not np.isfinite(costs).all():
+                costs[names.index(name)] = self._finite_cost(cost)
+            return costs
+        costs = np.asarray(given, dtype=object)
+        if costs.shape != found.shape:
             raise ValueError(
                 "The 'variable_cost' parameter of SelectiveNB must hold a finite "
                 f"number for each of the {found.shape[0]} columns. Got an array of "
                 f"shape {costs.shape}."
             )
-        return costs
+        return np.array([self._finite_cost(cost) for cost in costs.tolist()])
+
+    def _finite_cost(self, cost: Any) -> float:
+        if not isinstance(cost, Real) or not np.isfinite(float(cost)):
+            raise ValueError(
+                "The 'variable_cost' parameter of SelectiveNB must hold finite "
+                f"numbers. Got {cost!r}."
+            )
+        return float(cost)
 
     def _tell(self, result: Any) -> None:
         self.criterion_ = float(result.value)
@@ -349,12 +364,26 @@ class SelectiveNB(StreamLearner):
             informative=np.arange(n_columns),
             regularization=self.regularization,
         )
-        result = search.run(DenseTerms(data.logs), self.class_log_prior_)
+        terms = DenseTerms(data.logs)
+        result = search.run(terms, self.class_log_prior_)
         self.weights_ = result.weights
+        self._term_sizes = term_sizes(terms, result.weights, self.class_log_prior_)
         self.partitions_ = []
         self.levels_ = np.full(n_columns, np.nan)
         self._tell(result)
         return self
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean size of each column's term in the scores, in nats.
+
+        The mean absolute Shapley value: how far, on average over training rows and
+        classes, the term ``w_k log p_k(part | C)`` is from its own mean.
+        """
+        if self.input == "log_likelihood":
+            check_is_fitted(self, "weights_")
+            return self._term_sizes
+        return super().feature_importances_
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Weighted score of each class, ``log P(C) + sum_k w_k log p_k(x_k | C)``.

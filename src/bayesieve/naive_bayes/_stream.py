@@ -67,6 +67,7 @@ class StreamMemory:
         self.rows_since_start = 0  # since the first row, or since the last drift
         self.bins_settled = False
         self.next_refresh = 0.0
+        self.version = 0  # goes up with every change of bins or partitions
         # The window is a ring: row r of the stream is at place r % window.
         self.filled = 0
         self.place = 0
@@ -96,13 +97,9 @@ class StreamMemory:
         for partition in partitions:
             if isinstance(partition.parts, ValueGrouping):
                 level = LevelBins(partition.values, self.n_classes, _LEVEL_BINS)
-                # A group's counts cannot be told apart by value: they stay with its
-                # first one, so that the groups add up.
-                for group in range(partition.n_parts):
-                    member = np.flatnonzero(partition.parts.group == group)
-                    row = int(member[0]) + 1 if member.size else 0
-                    row = row if row < level.counts.shape[0] else 0
-                    level.counts[row] += partition.counts[group]
+                known = level.counts.shape[0] - 1  # those beyond share row 0
+                level.counts[1:] = partition.value_counts[:known]
+                level.counts[0] = partition.value_counts[known:].sum(axis=0)
                 self.bins.append(level)
             else:
                 bounds = partition.parts.bounds
@@ -115,18 +112,40 @@ class StreamMemory:
         self.partitions = list(partitions)
         self.rows_since_start = math.ceil(class_count.sum())
         self.bins_settled = True
-        self._plan()
+        self.next_refresh = _SETTLED_GROWTH * self.rows_since_start
 
     def add(self, rows: LabelledRows) -> np.ndarray:
         """Count new rows and put them in the window; return their bins."""
+        n_rows = rows.codes.shape[0]
+        if not self.bins_settled and self.rows_since_start + n_rows > self.window:
+            # From now on some rows are known by their counts only.
+            if self.bins:
+                self._bin_window(self.filled)
+            self.bins_settled = True
+            self.next_refresh = 0.0
         if not self.bins:
             self._make_bins(rows.table)
         bins = self._bins_of(rows.table, grow=True)
-        self._fade(rows.codes.shape[0] if rows.weights is None else rows.weights.sum())
-        self._count(bins, rows.codes, rows.weights)
+        fading = self._fading(n_rows, rows.weights)
+        if fading is not None:
+            self.class_count *= fading[0]
+            for column in self.bins:
+                column.counts *= fading[0]
+        self._count(bins, rows.codes, rows.weights, fading)
         self._remember(rows, bins)
-        self.rows_since_start += rows.codes.shape[0]
+        self.rows_since_start += n_rows
         return bins
+
+    def _fading(
+        self, n_rows: int, weights: np.ndarray | None
+    ) -> tuple[float, np.ndarray] | None:
+        """What is left of all older rows, and of each of these rows, the last whole."""
+        if self.half_life is None:
+            return None
+        steps = np.ones(n_rows) if weights is None else weights
+        after = np.cumsum(steps[::-1])[::-1]  # rows from each one to the last
+        left = 0.5 ** ((after - steps) / self.half_life)
+        return float(0.5 ** (after[0] / self.half_life)) if n_rows else 1.0, left
 
     def _make_bins(self, table: TableRows) -> None:
         numeric = iter(range(table.numbers.shape[1]))
@@ -158,17 +177,15 @@ class StreamMemory:
             bins[:, j] = self.bins[j].assign(level.codes, level.values)
         return bins
 
-    def _fade(self, n_rows: float) -> None:
-        if self.half_life is None or not n_rows:
-            return
-        factor = 0.5 ** (n_rows / self.half_life)
-        self.class_count *= factor
-        for bins in self.bins:
-            bins.counts *= factor
-
     def _count(
-        self, bins: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+        self,
+        bins: np.ndarray,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        fading: tuple[float, np.ndarray] | None,
     ) -> None:
+        if fading is not None:
+            weights = fading[1] if weights is None else weights * fading[1]
         n_classes = self.n_classes
         self.class_count += np.bincount(codes, weights, n_classes)
         for j, column in enumerate(self.bins):
@@ -214,16 +231,20 @@ class StreamMemory:
 
     def refresh(self) -> None:
         """Search the partitions again, from the counts so far."""
+        self.version += 1
         candidates = math.log(len(self.bins))
         options = {"attribute_cost": candidates, "criterion": self.criterion}
         self.partitions = []
-        for name, bins in zip(self.names, self.bins, strict=True):
+        for j, (name, bins) in enumerate(zip(self.names, self.bins, strict=True)):
             if isinstance(bins, LevelBins):
                 grouping, values = bins.partition(**options)
-                partition = ColumnPartition(name, self.classes, grouping, values)
+                partition = ColumnPartition(
+                    name, self.classes, grouping, values, bins.counts[1:].copy()
+                )
             else:
                 interval = bins.partition(**options)
-                partition = ColumnPartition(name, self.classes, interval)
+                time = bool(self.reader.temporal[j])
+                partition = ColumnPartition(name, self.classes, interval, is_time=time)
             self.partitions.append(partition)
 
     def part_counts(self, j: int, parts_of_bins: np.ndarray) -> np.ndarray:
@@ -242,25 +263,18 @@ class StreamMemory:
 
     def is_due(self) -> bool:
         """Whether so many rows have come that partitions should be searched again."""
-        if not self.bins_settled and self.rows_since_start >= self.window:
-            return True
         return self.rows_since_start >= self.next_refresh
 
     def renew(self) -> None:
         """Search partitions again; as long as the window holds all rows, bins too."""
         if not self.bins_settled:
-            self.rebuild(self.filled)
-            self.bins_settled = self.rows_since_start >= self.window
-        else:
-            self.refresh()
-        self._plan()
-
-    def _plan(self) -> None:
+            self._bin_window(self.filled)
+        self.refresh()
         growth = _SETTLED_GROWTH if self.bins_settled else _GROWTH
         self.next_refresh = growth * self.rows_since_start
 
-    def rebuild(self, n_last: int) -> None:
-        """Begin again from the last rows of the window: bins, counts, partitions."""
+    def _bin_window(self, n_last: int) -> None:
+        """Make bins of the last rows of the window, and count those rows anew."""
         n_last = min(n_last, self.filled)
         places = (self.place - n_last + np.arange(n_last)) % self.window
         table = TableRows(
@@ -274,7 +288,7 @@ class StreamMemory:
         self._make_bins(table)
         self.class_count = np.zeros(self.n_classes)
         bins = self._bins_of(table, grow=False)
-        self._count(bins, codes, weights)
+        self._count(bins, codes, weights, self._fading(n_last, weights))
         # The rows move to the front of the ring.
         self.numbers[:n_last] = table.numbers
         for q in range(self.level_rows.shape[1]):
@@ -282,14 +296,14 @@ class StreamMemory:
         self.bin_rows[:n_last], self.codes[:n_last] = bins, codes
         self.weights[:n_last] = weights
         self.filled, self.place = n_last, n_last % self.window
-        self.refresh()
+        self.version += 1
 
     def forget_before(self, n_last: int) -> None:
         """After a drift: keep only the last rows, and all is learnt from them."""
-        self.rebuild(n_last)
+        self._bin_window(n_last)
         self.rows_since_start = self.filled
-        self.bins_settled = self.filled >= self.window
-        self._plan()
+        self.bins_settled = False
+        self.renew()
 
 
 def _distinct_levels(rows: np.ndarray, values: list) -> Levels:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import fit_context
 from bayesieve.naive_bayes._drift import DriftWatch
+from bayesieve.naive_bayes._followed import Followed
 from bayesieve.naive_bayes._stream import StreamMemory
 from bayesieve.naive_bayes._weighted import (
     WeightedNaiveBayes,
@@ -17,8 +18,8 @@ from bayesieve.naive_bayes._weighted import (
     log_prior_of,
 )
 from bayesieve.partition._column import ColumnPartition
-from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._prepare import log_likelihood_tables
+from bayesieve.weights._result import WeightResult
 from bayesieve.weights._terms import PartTerms
 
 __all__ = ["StreamLearner"]
@@ -36,9 +37,13 @@ class StreamLearner(WeightedNaiveBayes):
         """Learn from more rows of a stream, in constant memory.
 
         The first rows (or an earlier `fit`) give partitions and weights, so the model
-        predicts from then on. Later rows update the counts of parts and take the
-        weights a few steps on; partitions are searched again whenever the number of
-        rows has doubled, and from the latest rows alone when the stream has changed.
+        predicts from then on. Later rows update the counts of parts. Weights follow:
+        they are searched again after every half window of rows ("auto", "convex"), or
+        take a few steps of a descent on the criterion with each call (the others).
+        Partitions are searched again when the number of rows has doubled (four times
+        that once the window is full), when a class comes for the first time, and from
+        the latest rows alone when the stream has changed. What the columns are is
+        settled by the first rows.
 
         Parameters
         ----------
@@ -63,21 +68,24 @@ class StreamLearner(WeightedNaiveBayes):
         if hasattr(self, "weights_"):
             stream = self._new_stream()
             stream.start_from(self.partitions_, self.class_count_)
-            self._stream = stream
             self.n_rows_seen_ = stream.rows_since_start
-            self._follow_partitions()
+            self._followed = Followed.from_memory(stream)
+            self._stream = stream
             return self._go_on(X, y, classes, sample_weight)
         table = self._read_first(X, self.categorical_features)
         rows = self._with_labels(table, y, sample_weight, classes)
+        if not rows.codes.shape[0]:
+            raise ValueError(
+                "The first rows of a stream must have some weight. Got only zeros."
+            )
         self.classes_ = rows.classes
-        self.drifts_: list[int] = []
         stream = self._new_stream()
         stream.add(rows)
         stream.renew()
-        self._stream = stream
+        self._learn(stream, Followed.from_memory(stream), full=True)
+        self.drifts_: list[int] = []
         self.n_rows_seen_ = rows.codes.shape[0]
-        self._follow_partitions()
-        self._learn_from_window(full=True)
+        self._stream = stream
         return self
 
     def refresh(self) -> StreamLearner:
@@ -88,14 +96,13 @@ class StreamLearner(WeightedNaiveBayes):
                 "refresh is for streams: it needs an earlier partial_fit. Got a model "
                 "that was fitted at once."
             )
-        self._stream.renew()
-        self._follow_partitions()
-        self._learn_from_window(full=True)
+        stream = self._stream
+        stream.renew()
+        self._learn(stream, Followed.from_memory(stream), full=True)
         return self
 
     def _new_stream(self) -> StreamMemory:
         self._watch = DriftWatch()
-        self._suspect_rows = 0
         self._rows_since_search = 0
         return StreamMemory(
             self._reader,
@@ -110,36 +117,40 @@ class StreamLearner(WeightedNaiveBayes):
         stream = self._stream
         assert stream is not None
         self._check_same_classes(classes)
+        if self.window != stream.window:
+            raise ValueError(
+                "window cannot change while a stream is learnt. "
+                f"Got {self.window}, before that {stream.window}. "
+                "Hint: fit begins anew."
+            )
+        stream.half_life = self.half_life
         rows = self._with_labels(
             self._read_more(X), y, sample_weight, classes=self.classes_
         )
         n_rows = rows.codes.shape[0]
         if not n_rows:
             return self
+        scores = self._scores(rows.table)
+        losses = -log_posterior(scores)[np.arange(n_rows), rows.codes]
         absent = stream.class_count == 0
-        bins = stream.add(rows)
+        stream.add(rows)
         newcomer = bool((stream.class_count[absent] > 0).any())
         self.n_rows_seen_ += n_rows
-        changed = self._watch.sees(self._losses(bins, rows.codes))
-        self._suspect_rows = self._suspect_rows + n_rows if self._watch.alarms else 0
-        if changed and self.drift_detection:
-            self.drifts_.append(self.n_rows_seen_ - self._suspect_rows)
-            stream.forget_before(self._suspect_rows)
+        if self._watch.sees(losses) and self.drift_detection:
+            suspect = min(self._watch.suspect_rows, stream.filled)
+            self.drifts_.append(self.n_rows_seen_ - suspect)
             self._watch.reset()
-            self._suspect_rows = 0
-            renewed = True
-        else:
+            stream.forget_before(suspect)
+        elif newcomer or stream.is_due():
             # No partition tells a class apart that was not there when it was made.
-            renewed = newcomer or stream.is_due()
-            if renewed:
-                stream.renew()
+            stream.renew()
+        followed = self._followed
+        renewed = followed.version != stream.version
         if renewed:
-            self._follow_partitions()
+            followed = Followed.from_memory(stream)
         else:
-            self._window_parts[stream.last_places] = self._parts_of(
-                stream.bin_rows[stream.last_places]
-            )
-        self._learn_from_window(full=renewed)
+            followed.place(stream, stream.last_places)
+        self._learn(stream, followed, full=renewed)
         return self
 
     def _check_same_classes(self, classes: Any) -> None:
@@ -152,117 +163,75 @@ class StreamLearner(WeightedNaiveBayes):
                 f"{given.tolist()!r}, before that {self.classes_.tolist()!r}."
             )
 
-    def _follow_partitions(self) -> None:
-        """Take over new partitions: which columns say something, and their parts."""
-        stream = self._stream
-        assert stream is not None
-        self.levels_ = np.array([partition.level for partition in stream.partitions])
-        self._informative_columns = self._informative(stream.partitions)
-        self._maps = [stream.parts_of_bins(j) for j in self._informative_columns]
-        widest = max((p.n_parts for p in stream.partitions), default=1)
-        self._window_parts = np.zeros(
-            (stream.window, self._informative_columns.shape[0]),
-            dtype=np.uint8 if widest <= 256 else np.uint16,
-            order="F",
-        )
-        filled = stream.bin_rows[: stream.filled]
-        self._window_parts[: stream.filled] = self._parts_of(filled)
+    def _learn(self, stream: StreamMemory, followed: Followed, *, full: bool) -> None:
+        """Update probabilities from the counts, then the weights from the window.
 
-    def _parts_of(self, bins: np.ndarray) -> np.ndarray:
-        """Parts of rows given by their bins, in the informative columns."""
-        stream = self._stream
-        assert stream is not None
-        parts = np.empty(
-            (bins.shape[0], len(self._maps)), self._window_parts.dtype, order="F"
-        )
-        for k, j in enumerate(self._informative_columns):
-            known = self._maps[k]
-            n_bins = stream.bins[j].counts.shape[0]
-            if n_bins > known.shape[0]:  # values met since the groups were made
-                grouping = stream.partitions[j].parts
-                assert isinstance(grouping, ValueGrouping)
-                new = np.full(n_bins - known.shape[0], grouping.default_group)
-                known = self._maps[k] = np.concatenate([known, new])
-            parts[:, k] = known[bins[:, j]]
-        return parts
-
-    def _losses(self, bins: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Negative log-likelihood of new rows under the model so far."""
-        informative = self._informative_columns
-        used = np.flatnonzero(self.weights_[informative])
-        parts = np.asfortranarray(self._parts_of(bins)[:, used])
-        terms = PartTerms(parts, self._used_tables, self.classes_.shape[0])
-        weights = self.weights_[informative[used]]
-        scores = terms.scores(weights, self.class_log_prior_)
-        return -log_posterior(scores)[np.arange(codes.shape[0]), codes]
-
-    def _learn_from_window(self, *, full: bool) -> None:
-        """Update probabilities from the counts, then the weights from the window."""
-        stream = self._stream
-        assert stream is not None
-        informative = self._informative_columns
-        tables = log_likelihood_tables(
-            [
-                stream.part_counts(j, known)
-                for j, known in zip(informative, self._maps, strict=True)
-            ],
-            stream.class_count,
-        )
-        weights = self._stream_weights(tables, full=full)
+        Nothing of the model changes before all of it is known, so an error on the way
+        (in a callback, say) leaves a model that predicts as before.
+        """
+        tables = log_likelihood_tables(followed.part_counts(stream), stream.class_count)
+        weights, result = self._stream_weights(stream, followed, tables, full=full)
+        self._followed = followed
+        self.levels_ = np.array([p.level for p in followed.partitions])
         class_count = stream.class_count.copy()
-        self._set_weights(class_count, informative, weights, tables)
+        self._set_weights(class_count, followed.informative, weights, tables)
+        if result is not None:
+            self._tell(result)
 
-    def _stream_weights(self, tables: list[np.ndarray], *, full: bool) -> np.ndarray:
+    def _stream_weights(
+        self,
+        stream: StreamMemory,
+        followed: Followed,
+        tables: list[np.ndarray],
+        *,
+        full: bool,
+    ) -> tuple[np.ndarray, WeightResult | None]:
         """Weights of the informative columns: searched, or a few steps on."""
-        stream = self._stream
-        assert stream is not None
-        informative = self._informative_columns
         before = None
         if not full:
-            before = self.weights_[informative]
+            before = self.weights_[followed.informative]
             self._rows_since_search += stream.last_places.shape[0]
             if self._searches_anew() and self._rows_since_search < stream.window // 2:
-                return before
+                return before, None
         self._rows_since_search = 0
         filled = stream.filled
         weights = stream.weights[:filled]
         # Probabilities rest on all rows, so the penalty is shared among all of them.
         total = max(float(stream.class_count.sum()), 1.0)
         search = self._search_for(
-            stream.partitions,
-            informative,
+            followed.partitions,
+            followed.informative,
             stream.codes[:filled],
             None if (weights == 1.0).all() else weights,
             regularization=self.regularization * min(1.0, weights.sum() / total),
         )
-        terms = PartTerms(self._window_parts[:filled], tables, self.classes_.shape[0])
+        terms = PartTerms(followed.parts[:filled], tables, self.classes_.shape[0])
         prior = log_prior_of(stream.class_count)
         if full or self._searches_anew():
             result = search.run(terms, prior, before)
         else:
             result = search.steps(terms, prior, before)
-        self._tell(result)
-        return np.asarray(result.weights)
+        return np.asarray(result.weights), result
 
     @property
     def partitions_(self) -> list[ColumnPartition]:
         """Partition of each column, with the counts of all rows so far."""
         if self._stream is None:
+            check_is_fitted(self, "_partitions")
             return self._partitions
-        stream = self._stream
-        place = {int(j): k for k, j in enumerate(self._informative_columns)}
+        counts = self._followed.part_counts(self._stream)
+        place = {int(j): k for k, j in enumerate(self._followed.informative)}
         found = []
-        for j, partition in enumerate(stream.partitions):
-            if j in place:
-                counts = stream.part_counts(j, self._maps[place[j]])
-            else:
-                counts = stream.class_count[None, :].copy()
-            parts = replace(partition.parts, counts=counts)
+        for j, partition in enumerate(self._followed.partitions):
+            own = self._stream.class_count[None, :].copy()
+            parts = replace(
+                partition.parts, counts=counts[place[j]] if j in place else own
+            )
             found.append(replace(partition, parts=parts))
         return found
 
     def _cuts(self) -> list[ColumnPartition]:
-        return self._partitions if self._stream is None else self._stream.partitions
+        return self._partitions if self._stream is None else self._followed.partitions
 
     @partitions_.setter
     def partitions_(self, found: list[ColumnPartition]) -> None:

@@ -18,7 +18,7 @@ from bayesieve.weights._result import OptimizerState, WeightResult
 from bayesieve.weights._subset_criterion import SubsetProblem
 from bayesieve.weights._terms import Terms
 
-__all__ = ["WeightSearch", "generator_of"]
+__all__ = ["WeightSearch", "generator_of", "term_sizes"]
 
 # Iterations of a descent after each chunk of a stream.
 _STREAM_STEPS = 3
@@ -81,7 +81,7 @@ class WeightSearch:
             kept = np.flatnonzero(result.weights)
             if limit is None or kept.shape[0] <= limit:
                 return result
-            size = _term_sizes(terms, result.weights, log_prior)
+            size = term_sizes(terms, result.weights, log_prior)
             kept = np.sort(np.argsort(-size, kind="stable")[:limit])
             inner = replace(
                 self,
@@ -100,8 +100,22 @@ class WeightSearch:
         self, terms: Terms, log_prior: np.ndarray, weights: np.ndarray
     ) -> WeightResult:
         """Take a few steps of a descent from given weights; never for the worse."""
-        problem = self._problem(terms, log_prior)
         owner = self.owner
+        if owner.max_features is not None:
+            # Which columns may have a weight is settled by the searches in between.
+            kept = np.flatnonzero(weights)
+            if kept.shape[0] < weights.shape[0]:
+                inner = replace(
+                    self,
+                    preparation=self.preparation[kept],
+                    order=np.arange(kept.shape[0]),
+                    informative=self.informative[kept],
+                )
+                result = inner.steps(terms.select(kept), log_prior, weights[kept])
+                spread = np.zeros(terms.n_terms)
+                spread[kept] = result.weights
+                return replace(result, weights=spread)
+        problem = self._problem(terms, log_prior)
         return descend(
             problem,
             weights,
@@ -127,17 +141,20 @@ class WeightSearch:
         )
 
     def _first_weights(self) -> np.ndarray:
-        start = np.asarray(self.owner.start, dtype=np.float64)
+        try:
+            start = np.asarray(self.owner.start, dtype=np.float64)
+        except (TypeError, ValueError):
+            start = np.empty(0)  # refused below
         if start.ndim == 0:
             return np.full(self.informative.shape[0], float(start))
-        wanted = (int(self.informative.max(initial=-1)) + 1, self.n_candidates)
         if (
             start.shape != (self.n_candidates,)
             or not ((start >= 0) & (start <= 1)).all()
         ):
             raise ValueError(
                 "The 'start' parameter of SelectiveNB must be a number in [0, 1], or "
-                f"one for each of the {wanted[1]} columns. Got {self.owner.start!r}."
+                f"one for each of the {self.n_candidates} columns. "
+                f"Got {self.owner.start!r}."
             )
         return start[self.informative]
 
@@ -198,7 +215,7 @@ class WeightSearch:
         return tell
 
 
-def _term_sizes(terms: Terms, weights: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
+def term_sizes(terms: Terms, weights: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
     """Mean absolute distance of each weighted term from its mean."""
     prior = np.exp(log_prior)
     sizes = np.zeros(terms.n_terms)

@@ -53,15 +53,18 @@ class NumberBins:
     ) -> NumberBins:
         """Bins of equal frequency, one for each value if there are few."""
         there = np.sort(values[~np.isnan(values)])
-        last_of_value = np.append(np.flatnonzero(np.diff(there)), there.shape[0] - 1)
+        last_of_value = np.append(
+            np.flatnonzero(there[1:] != there[:-1]), there.shape[0] - 1
+        )
         cuts = last_of_value[:-1]  # rows after which a bin may end
         if cuts.shape[0] >= max_bins:
             wanted = np.arange(1, max_bins) * there.shape[0] // max_bins - 1
             cuts = np.unique(cuts[np.minimum(cuts.searchsorted(wanted), cuts.size - 1)])
         low, high = there[cuts], there[cuts + 1]
-        middle = low + (high - low) / 2
+        middle = 0.5 * low + 0.5 * high
         # Between neighbouring floats there is no middle; a bound goes to its left.
-        return cls(np.where(middle < high, middle, low), n_classes)
+        inside = (middle >= low) & (middle < high)
+        return cls(np.where(inside, middle, low), n_classes)
 
     def partition(self, *, attribute_cost: float, criterion: str) -> IntervalPartition:
         """Search the best intervals, unions of bins, from the counts so far."""

@@ -18,9 +18,10 @@ from bayesieve.partition._partition import IntervalPartition, PartitionCost
 __all__ = ["ColumnPartition", "PartitionTable"]
 
 _SHOWN_VALUES = 6
+_SHOWN_ROWS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PartitionTable:
     """Rows of a partition, one for each part. Prints as aligned text.
 
@@ -46,8 +47,12 @@ class PartitionTable:
 
     def _cells(self) -> list[list[str]]:
         cells = [list(self.header)]
-        for row in self.rows:
-            shown = [str(row[0]), f"{row[1]:.6g}"]
+        for row in self.rows[:_SHOWN_ROWS]:
+            rows = float(row[1])
+            shown = [
+                str(row[0]),
+                f"{rows:,.0f}" if rows.is_integer() else f"{rows:,.6g}",
+            ]
             cells.append(shown + [f"{100 * share:.1f} %" for share in row[2:]])
         return cells
 
@@ -61,7 +66,11 @@ class PartitionTable:
             ).rstrip()
             for line in cells
         ]
+        if len(self.rows) > _SHOWN_ROWS:
+            lines.append(f"... and {len(self.rows) - _SHOWN_ROWS} more")
         return "\n".join([self.title, *lines])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the table for notebooks; names and labels are untrusted text."""
@@ -77,7 +86,7 @@ class PartitionTable:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ColumnPartition:
     """Intervals or groups of values of one column, with their class counts.
 
@@ -91,12 +100,18 @@ class ColumnPartition:
     values : tuple
         Values of a categorical column in the order of ``parts.group``; None is the
         missing value. Empty for a numerical column.
+    value_counts : ndarray of shape (n_values, n_classes) or None
+        Class counts of each of these values.
+    is_time : bool
+        Whether the numbers are dates, times or durations, in seconds.
     """
 
     name: str
     classes: np.ndarray
     parts: IntervalPartition | ValueGrouping
     values: tuple[Hashable, ...] = ()
+    value_counts: np.ndarray | None = None
+    is_time: bool = False
 
     @cached_property
     def _groups(self) -> dict[Hashable, int]:
@@ -158,10 +173,11 @@ class ColumnPartition:
         if self.n_parts == 1:
             return ["all values"]
         edges = [-math.inf, *self.parts.bounds.tolist(), math.inf]
-        labels = [
-            f"]{_short(low)}, {_short(high)}{'[' if high == math.inf else ']'}"
-            for low, high in pairwise(edges)
-        ]
+        shown = [_time(edge) if self.is_time else _number(edge) for edge in edges]
+        if len(set(shown)) < len(shown):  # too close for six digits
+            shown = [repr(edge) for edge in edges]
+        labels = [f"]{low}, {high}]" for low, high in pairwise(shown)]
+        labels[-1] = labels[-1][:-1] + "["
         if self.parts.missing_alone:
             labels[0] = "missing"
         return labels
@@ -196,13 +212,34 @@ class ColumnPartition:
     def __str__(self) -> str:
         return str(self.table())
 
+    __repr__ = __str__
 
-def _short(bound: float) -> str:
-    return f"{bound:.6g}"
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def _number(bound: float) -> str:
+    """Six digits, and more only for large numbers that fit without an exponent."""
+    text = f"{bound:.6g}"
+    return f"{bound:.12g}" if "e+" in text and abs(bound) < 1e12 else text
+
+
+def _time(seconds: float) -> str:
+    """A moment as ISO date, with the time of day if that is not midnight."""
+    if not math.isfinite(seconds):
+        return f"{seconds:g}"
+    moment = str(np.datetime64(round(seconds), "s"))
+    return moment.removesuffix("T00:00:00")
+
+
+def _breaks(value: Hashable) -> bool:
+    return isinstance(value, str) and len(value.splitlines()) > 1
 
 
 def _level(value: Hashable) -> str:
     if value is None:
         return "missing"
-    text = str(value)
+    text = (
+        str(value).encode("unicode_escape").decode() if _breaks(value) else str(value)
+    )
     return text if len(text) <= 30 else text[:29] + "…"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve import _core
-from bayesieve.partition._partition import PartitionCost, compression_level
+from bayesieve.partition._partition import Partition, PartitionCost
 
 __all__ = ["DEFAULT_EXACT_BUDGET", "ValueGrouping", "group_many", "group_values"]
 
@@ -23,8 +23,8 @@ __all__ = ["DEFAULT_EXACT_BUDGET", "ValueGrouping", "group_many", "group_values"
 DEFAULT_EXACT_BUDGET = 1_000_000
 
 
-@dataclass(frozen=True)
-class ValueGrouping:
+@dataclass(frozen=True, kw_only=True)
+class ValueGrouping(Partition):
     """Groups of the values of one variable.
 
     Attributes
@@ -32,42 +32,17 @@ class ValueGrouping:
     group : ndarray of shape (n_values,), int64
         Group of each row of the table. Groups are numbered by first appearance when the
         values are sorted by decreasing frequency, ties by row.
-    counts : ndarray of shape (n_groups, n_classes)
-        Class counts of each group.
     default_group : int
         Group of values that were never seen: the one of the rarest values, or the
         garbage group when no rare values were taken together. A catch-all of a single
         value takes nothing together.
     garbage_group : int
         Group of the many values that are not described one by one; -1 if there is none.
-    granularity : int
-        Values of fewer than ``ceil(N / 2**granularity)`` rows stay together; 0 for a
-        single group and for the classical criterion.
-    cost, null_cost : PartitionCost
-        Code lengths of these groups, and of one group.
-    exact : bool
-        Whether no other grouping at the explored granularities is cheaper; proven, not
-        guessed.
     """
 
     group: NDArray[np.int64]
-    counts: NDArray[np.float64]
     default_group: int
     garbage_group: int
-    granularity: int
-    cost: PartitionCost
-    null_cost: PartitionCost
-    exact: bool
-
-    @property
-    def n_parts(self) -> int:
-        """Number of groups."""
-        return len(self.counts)
-
-    @property
-    def level(self) -> float:
-        """Share of the null cost that the groups save; 0 for a single group."""
-        return compression_level(self.cost, self.null_cost)
 
 
 def group_values(

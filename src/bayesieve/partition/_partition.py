@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["IntervalPartition", "PartitionCost", "RowPartition"]
+__all__ = ["IntervalPartition", "Partition", "PartitionCost", "RowPartition"]
 
 # A gain below this share of the null cost is no gain.
 _NO_LEVEL = 1e-10
@@ -45,27 +45,24 @@ def compression_level(cost: PartitionCost, null_cost: PartitionCost) -> float:
     return level if level >= _NO_LEVEL else 0.0
 
 
-@dataclass(frozen=True)
-class RowPartition:
-    """Intervals of the rows of a table of class counts.
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """What every partition has, whatever its parts are made of.
 
     Attributes
     ----------
-    ends : ndarray of int64 of shape (n_parts,)
-        Interval i holds the rows ``ends[i - 1]`` to ``ends[i] - 1``.
     counts : ndarray of float64 of shape (n_parts, n_classes)
-        Class counts of each interval.
+        Class counts of each part.
     granularity : int
-        Grid of the cuts: 2**granularity parts of equal frequency. 0 for a single
-        interval and for the classical criterion, which has no grid.
+        How fine the grid of cuts, or how rare a value of its own, may be. 0 for a
+        single part and for the classical criterion.
     cost, null_cost : PartitionCost
-        Cost of these intervals, and of a single one.
+        Cost of these parts, and of a single one.
     exact : bool
-        Whether no better intervals exist on the grids looked at (proven), or the search
-        was heuristic.
+        Whether no cheaper partition exists at the granularities looked at (proven), or
+        the search was heuristic.
     """
 
-    ends: NDArray[np.int64]
     counts: NDArray[np.float64]
     granularity: int
     cost: PartitionCost
@@ -74,19 +71,32 @@ class RowPartition:
 
     @property
     def n_parts(self) -> int:
-        """Number of intervals."""
+        """Number of parts."""
         return len(self.counts)
 
     @property
     def level(self) -> float:
-        """Compression of the classes, in [0, 1); 0 when there is one interval."""
+        """Compression of the classes, in [0, 1); 0 when there is one part."""
         if self.n_parts == 1:
             return 0.0
         return compression_level(self.cost, self.null_cost)
 
 
-@dataclass(frozen=True)
-class IntervalPartition:
+@dataclass(frozen=True, kw_only=True)
+class RowPartition(Partition):
+    """Intervals of the rows of a table of class counts.
+
+    Attributes
+    ----------
+    ends : ndarray of int64 of shape (n_parts,)
+        Interval i holds the rows ``ends[i - 1]`` to ``ends[i] - 1``.
+    """
+
+    ends: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalPartition(Partition):
     """Intervals of a numerical variable; a missing value is below all numbers.
 
     Attributes
@@ -94,36 +104,9 @@ class IntervalPartition:
     bounds : ndarray of float64 of shape (n_parts - 1,)
         Upper bounds: interval i is ``]bounds[i - 1], bounds[i]]``, the last one has no
         end. The first bound is ``-inf`` when missing values are an interval alone.
-    counts : ndarray of float64 of shape (n_parts, n_classes)
-        Class counts of each interval.
-    granularity : int
-        Grid of the cuts: 2**granularity parts of equal frequency. 0 for a single
-        interval and for the classical criterion, which has no grid.
-    cost, null_cost : PartitionCost
-        Cost of these intervals, and of a single one.
-    exact : bool
-        Whether no better intervals exist on the grids looked at (proven), or the search
-        was heuristic.
     """
 
     bounds: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    granularity: int
-    cost: PartitionCost
-    null_cost: PartitionCost
-    exact: bool
-
-    @property
-    def n_parts(self) -> int:
-        """Number of intervals."""
-        return len(self.counts)
-
-    @property
-    def level(self) -> float:
-        """Compression of the classes, in [0, 1); 0 when there is one interval."""
-        if self.n_parts == 1:
-            return 0.0
-        return compression_level(self.cost, self.null_cost)
 
     @property
     def missing_alone(self) -> bool:

@@ -175,11 +175,19 @@ class MODLEncoder(TransformerMixin, TableEstimator):
         """Names of the columns, or ``column__class`` for log-likelihoods."""
         check_is_fitted(self, "partitions_")
         names = self._column_names()
-        if input_features is not None and list(input_features) != names:
-            raise ValueError(
-                "input_features is not equal to feature_names_in_: must be the "
-                f"{len(names)} column names of fit. Got {list(input_features)!r}."
-            )
+        if input_features is not None:
+            given = [str(name) for name in input_features]
+            if hasattr(self, "feature_names_in_") and given != names:
+                raise ValueError(
+                    "input_features is not equal to feature_names_in_: must be the "
+                    f"{len(names)} column names of fit. Got {given!r}."
+                )
+            if len(given) != len(names):
+                raise ValueError(
+                    "input_features should have length equal to number of features "
+                    f"({len(names)}). Got {len(given)}."
+                )
+            names = given
         if self.output == "log_likelihood":
             names = [f"{n}__{c}" for n in names for c in self.classes_.tolist()]
         return np.array(names, dtype=object)

@@ -46,16 +46,18 @@ def partition_table(
         criterion=criterion,
     )
     for j, interval in zip(reader.numeric_columns.tolist(), intervals, strict=True):
-        found[j] = ColumnPartition(names[j], classes, interval)
+        time = bool(reader.temporal[j])
+        found[j] = ColumnPartition(names[j], classes, interval, is_time=time)
     tables = [
         class_table(level, codes, n_classes, sample_weight=sample_weight)
         for level in levels
     ]
     groupings = group_many(tables, attribute_cost=cost, criterion=criterion)
-    for j, level, grouping in zip(
-        reader.categorical_columns.tolist(), levels, groupings, strict=True
+    for j, level, table, grouping in zip(
+        reader.categorical_columns.tolist(), levels, tables, groupings, strict=True
     ):
-        found[j] = ColumnPartition(names[j], classes, grouping, tuple(level.values))
+        values = tuple(level.values)
+        found[j] = ColumnPartition(names[j], classes, grouping, values, table)
     return [found[j] for j in range(n_columns)]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+_NUMBERS = (int, float, Decimal, np.integer, np.floating)
 
 __all__ = ["columns_of", "is_continuous", "levels_of", "values_of"]
 
@@ -25,6 +28,8 @@ def columns_of(X: Any) -> tuple[list[Any], list[str] | None]:
         columns, names = X.get_columns(), list(X.columns)
     else:
         array = np.asarray(X)
+        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+            array = np.array(X, dtype=object)  # a list's numbers stay numbers
         if array.ndim != 2:
             raise ValueError(
                 "A mixed table must have rows and columns. "
@@ -116,11 +121,19 @@ def _as_numbers(column: Any) -> np.ndarray | None:
                 column.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64
             )
         return column.astype(np.float64)
-    if kind != "O" or not isinstance(column, np.ndarray):
+    if kind != "O":
         return None
-    numbers = [np.nan if _is_missing(value) else value for value in column.tolist()]
-    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in numbers):
-        return np.array(numbers, dtype=np.float64)
+    values = column.tolist()
+    # One look tells most columns of words from columns of numbers.
+    if values and isinstance(values[0], str):
+        return None
+    numbers = [np.nan if _is_missing(value) else value for value in values]
+    if all(isinstance(v, _NUMBERS) and not isinstance(v, bool) for v in numbers):
+        found = np.array(numbers, dtype=np.float64)
+        # Nothing but missing values: numbers only in an array, as NumPy has no dtype
+        # for missing words.
+        if isinstance(column, np.ndarray) or not np.isnan(found).all():
+            return found
     return None
 
 

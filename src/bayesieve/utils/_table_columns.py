@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Levels:
 def read_levels(column: Any, name: str) -> Levels:
     """Code the values of a categorical column in order of first appearance."""
     if hasattr(column, "cat") and hasattr(column, "iloc"):  # pandas, category dtype
+        column = column.cat.remove_unused_categories()
         return _with_missing(
             np.asarray(column.cat.codes, dtype=np.int64), column.cat.categories.tolist()
         )
@@ -89,25 +91,39 @@ def _merge_missing(codes: np.ndarray, values: list[Any]) -> Levels:
 
 
 def _times(column: Any) -> np.ndarray | None:
-    """Dates, times and durations as numbers, NaN where missing, else None."""
+    """Dates, times and durations in seconds, NaN where missing, else None."""
     dtype = column.dtype
     if hasattr(dtype, "is_temporal"):  # polars
         if not dtype.is_temporal():
             return None
         import polars as pl
 
-        numbers = column.to_physical().cast(pl.Float64).fill_null(float("nan"))
-        return np.asarray(numbers.to_numpy(), dtype=np.float64)
-    if getattr(dtype, "kind", "O") not in "mM":
+        if dtype == pl.Time:
+            per_second, plain = 1e9, column
+        else:
+            per_second = 1e6
+            fine = pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us")
+            plain = column.cast(fine)
+        numbers = plain.to_physical().cast(pl.Float64).fill_null(float("nan"))
+        return np.asarray(numbers.to_numpy(), dtype=np.float64) / per_second
+    kind = getattr(dtype, "kind", "O")
+    if kind == "O" and len(column):
+        values = column.tolist()
+        there = [value for value in values if not _is_missing(value)]
+        if not there or not all(isinstance(value, date) for value in there):
+            return None
+        values = [None if _is_missing(value) else value for value in values]
+        column, kind = np.array(values, dtype="M8[us]"), "M"
+    if kind not in "mM":
         return None
-    moments = np.asarray(column, dtype=f"{dtype.kind}8[ns]")
-    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64).astype(float))
+    moments = np.asarray(column, dtype=f"{kind}8[us]")
+    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 1e6)
 
 
-def read_numbers(column: Any) -> np.ndarray | None:
-    """Float64 with NaN for missing, or None if the column does not hold numbers."""
+def read_numbers(column: Any) -> tuple[np.ndarray | None, bool]:
+    """Float64 with NaN for missing, and whether they are times; None for words."""
     numbers = _times(column)
-    return _as_numbers(column) if numbers is None else numbers
+    return (_as_numbers(column), False) if numbers is None else (numbers, True)
 
 
 def _finite(values: np.ndarray, name: str) -> np.ndarray:
@@ -159,10 +175,15 @@ class TableReader:
         Whether each column is categorical.
     names : list of str
         How columns are called in messages.
+    temporal : ndarray of bool, optional
+        Whether each column holds dates, times or durations.
     """
 
-    def __init__(self, kinds: np.ndarray, names: list[str]) -> None:
+    def __init__(
+        self, kinds: np.ndarray, names: list[str], temporal: np.ndarray | None = None
+    ) -> None:
         self.categorical = kinds
+        self.temporal = np.zeros(kinds.shape, bool) if temporal is None else temporal
         self.names = names
         self.numeric_columns = np.flatnonzero(~kinds)
         self.categorical_columns = np.flatnonzero(kinds)
@@ -192,14 +213,15 @@ class TableReader:
             dtype=object,
         )
         numbers: dict[int, np.ndarray] = {}
+        temporal = np.zeros(len(columns), dtype=bool)
         for j, column in enumerate(columns):
             if kinds[j]:
                 continue
-            values = read_numbers(column)
+            values, temporal[j] = read_numbers(column)
             kinds[j] = values is None
             if values is not None:
                 numbers[j] = _finite(values, names[j])
-        reader = cls(kinds.astype(bool), names)
+        reader = cls(kinds.astype(bool), names, temporal)
         block = np.empty((len(columns[0]), len(numbers)), order="F")
         for place, j in enumerate(reader.numeric_columns):
             block[:, place] = numbers[j]
@@ -208,9 +230,9 @@ class TableReader:
 
     def read(self, X: Any) -> tuple[np.ndarray, list[Levels]]:
         """Return the numeric columns side by side, and the categorical ones coded."""
-        if not self.categorical.any() and hasattr(X, "iloc"):
+        if not (self.categorical.any() or self.temporal.any()) and hasattr(X, "iloc"):
             X = _plain_numbers(X)
-        if _is_float_matrix(X) and not self.categorical.any():
+        if _is_float_matrix(X) and not (self.categorical.any() or self.temporal.any()):
             block = np.asarray(X, dtype=np.float64)
             # One pass tells whether a closer look is needed.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -222,8 +244,8 @@ class TableReader:
         columns, _ = columns_of(X)
         block = np.empty((len(columns[0]), self.numeric_columns.size), order="F")
         for place, j in enumerate(self.numeric_columns):
-            values = read_numbers(columns[j])
-            if values is None:
+            values, is_time = read_numbers(columns[j])
+            if values is None or is_time != self.temporal[j]:
                 values = self._all_missing(columns[j], j)
             block[:, place] = _finite(values, self.names[j])
         levels = [
@@ -236,9 +258,10 @@ class TableReader:
         found = read_levels(column, self.names[j])
         there = [value for value in found.values if value is not None]
         if there:
+            kind = "times" if self.temporal[j] else "numbers"
             raise ValueError(
-                f"{self.names[j].capitalize()} held numbers when fitted and must hold "
-                f"numbers now. Got values such as {there[0]!r}."
+                f"{self.names[j][0].upper()}{self.names[j][1:]} held {kind} when "
+                f"fitted and must hold {kind} now. Got values such as {there[0]!r}."
             )
         return np.full(found.codes.shape[0], np.nan)
 
@@ -279,6 +302,11 @@ def _forced(
         mask[:] = [bool(c) for c in chosen]
         return mask
     for item in chosen:
+        if isinstance(item, bool | np.bool_):
+            raise ValueError(
+                f"A mask of categorical_features must have {n_columns} booleans, one "
+                f"for each column. Got {len(chosen)} values."
+            )
         if isinstance(item, str) and names is not None and item in names:
             mask[list(names).index(item)] = True
         elif isinstance(item, int | np.integer) and -n_columns <= item < n_columns:

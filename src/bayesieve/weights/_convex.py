@@ -122,6 +122,8 @@ class _LocalSearch:
                 record=False,
             )
         w, value = self.descend(w)
+        # Descents record what improves: their start may already be the best.
+        self.progress.record(w, value)
         for _ in range(_MAX_ROUNDS):
             moved = self.drop(w, value)
             if moved is None:

@@ -108,7 +108,7 @@ def _proposed(problem: WeightProblem, w: Array, allowed: float) -> list[int]:
     costs ``-g_k + (H_kk - H_kF V H_Fk) / 2``, and the others move by ``V H_Fk``.
     """
     live = np.flatnonzero(w)
-    if live.size < 2:
+    if not live.size:
         return []
     H = problem.terms.curvature(w, problem.log_prior, live, problem.row_weight)
     H[np.diag_indices_from(H)] += 1e-9 * (1.0 + H.trace() / live.size)
@@ -120,7 +120,7 @@ def _proposed(problem: WeightProblem, w: Array, allowed: float) -> list[int]:
         V[np.ix_(inside, inside)] = np.linalg.inv(H[np.ix_(inside, inside)])
     there = np.ones(live.size, dtype=bool)
     going: list[int] = []
-    while there.sum() > 1:
+    while there.any():
         free, held = inside & there, ~inside & there
         cost = np.full(live.size, np.inf)
         cost[free] = 0.5 * x[free] ** 2 / np.maximum(np.diag(V)[free], 1e-300)

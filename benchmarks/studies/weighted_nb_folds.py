@@ -1,0 +1,265 @@
+"""Prepared folds of the weighted naive Bayes studies, and the options they share.
+
+The preparation (MODL, inside each fold) is learned once; every way to find the weights
+then works on the same part indexes. Folds are those of khiops_comparison: ten of them,
+of which a study may take the first few.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from khiops_comparison import SEED, read
+from ledger import Ledger, progress
+from probability_scores import all_classes, stratified_folds
+from uci_generators import GENERATORS
+from uci_sets import NAMES, available
+
+from bayesieve import MODLEncoder
+from bayesieve.preprocessing._prepare import log_likelihood_tables
+from bayesieve.weights import (
+    AveragedResult,
+    PartTerms,
+    SubsetProblem,
+    WeightProblem,
+    averaged,
+    compression_rate_of,
+    variable_costs,
+)
+
+HERE = Path(__file__).resolve().parent
+FOLDS = 10
+ALL_SETS = (*NAMES, *GENERATORS)
+QUICK_SETS = ("iris", "heart", "glass", "segmentation", "waveform_noise")
+QUICK_FOLDS = 2
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold: its rows, and its informative variables as part indexes.
+
+    `number` seeds whatever is random, so that methods which begin alike stay alike.
+    """
+
+    number: int
+    train: np.ndarray
+    test: np.ndarray
+    y: np.ndarray
+    encoder: MODLEncoder
+    informative: np.ndarray
+    train_terms: PartTerms
+    test_terms: PartTerms
+
+    @property
+    def n_train(self) -> int:
+        """Training rows, N of the criterion."""
+        return int(self.train.shape[0])
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Training labels as places in the encoder's classes."""
+        return np.searchsorted(self.encoder.classes_, self.y[self.train])
+
+    @cached_property
+    def log_prior(self) -> np.ndarray:
+        """Logarithm of the class shares of the training rows."""
+        return np.log(self.encoder.class_count_ / self.n_train)
+
+    @cached_property
+    def preparation(self) -> np.ndarray:
+        """B_k of the informative variables."""
+        partitions = self.encoder.partitions_
+        return np.array([partitions[j].cost.preparation for j in self.informative])
+
+    @property
+    def n_variables(self) -> int:
+        """K of the costs: all variables, uninformative ones included."""
+        return len(self.encoder.partitions_)
+
+    def generator(self) -> np.random.Generator:
+        """Return the same draws for every method."""
+        return np.random.default_rng([SEED, self.number])
+
+    def problem(self, regularization: float, exponent: float = 1.0) -> WeightProblem:
+        """Return the criterion CR on the training rows."""
+        return WeightProblem(
+            self.train_terms,
+            self.codes,
+            self.log_prior,
+            variable_costs(self.preparation, self.n_variables),
+            regularization=regularization,
+            exponent=exponent,
+        )
+
+    def averaged(self) -> AveragedResult:
+        """Return the weights of the baseline SNB, with the prior of its article."""
+        problem = SubsetProblem(
+            self.train_terms,
+            self.codes,
+            self.log_prior,
+            self.preparation,
+            self.n_variables,
+            regularization=1.0,
+        )
+        levels = self.encoder.levels_[self.informative]
+        order = np.argsort(-levels, kind="stable")
+        return averaged(problem, order, random_state=self.generator())
+
+    def train_compression(self, weights: np.ndarray) -> float:
+        """1 - NLL(w) / NLL(0): the criterion without penalty, so what is optimised."""
+        problem = self.problem(0.0)
+        return compression_rate_of(
+            problem.nll(weights), problem.nll(np.zeros_like(weights))
+        )
+
+    def probabilities(self, weights: np.ndarray, *, test: bool) -> np.ndarray:
+        """Return predicted probabilities over the classes of the whole set.
+
+        As the estimators predict: softmax, then half a row spread over the classes.
+        """
+        terms = self.test_terms if test else self.train_terms
+        scores = terms.scores(weights, self.log_prior)
+        scores -= scores.max(axis=1, keepdims=True)
+        odds = np.exp(scores)
+        share = 0.5 / (self.n_train + 1.0)
+        proba = odds / odds.sum(axis=1, keepdims=True)
+        proba = (proba + share / proba.shape[1]) / (1.0 + share)
+        return all_classes(proba, self.encoder.classes_, int(self.y.max()) + 1)
+
+    def prior(self) -> np.ndarray:
+        """Return class shares of the training rows, over the classes of the set."""
+        shares = np.exp(self.log_prior)[None, :]
+        return all_classes(shares, self.encoder.classes_, int(self.y.max()) + 1)[0]
+
+
+def prepare(
+    X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray, number: int
+) -> Fold:
+    """Learn the partitions of the training rows and place all rows in them."""
+    encoder = MODLEncoder().fit(X.iloc[train], y[train])
+    informative = np.flatnonzero(encoder.levels_ > 0)
+    tables = log_likelihood_tables(
+        [encoder.partitions_[j] for j in informative], encoder.class_count_
+    )
+    n_classes = encoder.classes_.shape[0]
+    train_terms, test_terms = (
+        PartTerms(encoder.transform(X.iloc[rows])[:, informative], tables, n_classes)
+        for rows in (train, test)
+    )
+    return Fold(number, train, test, y, encoder, informative, train_terms, test_terms)
+
+
+# --------------------------------------------------------------------------- running
+
+Measure = Callable[[Fold, str], Sequence[float]]
+
+
+def run_set(
+    name: str,
+    path: Path,
+    keys: Sequence[str],
+    measure: Measure,
+    *,
+    study: str,
+    columns: Sequence[str],
+    folds: int,
+    **header: Any,
+) -> Ledger:
+    """Measure what is missing of one set, fold by fold, and write after every row."""
+    data = read(name)
+    labels, y = np.unique(data.y, return_inverse=True)
+    book = Ledger(
+        path,
+        columns=columns,
+        study=study,
+        data=name,
+        seed=SEED,
+        shape=list(data.X.shape),
+        classes=int(labels.shape[0]),
+        **header,
+    )
+    for number, (train, test) in enumerate(stratified_folds(y, FOLDS, SEED)[:folds]):
+        missing = [key for key in keys if book.done(key) <= number]
+        if not missing:
+            continue
+        fold = prepare(data.X, y, train, test, number)
+        for key in missing:
+            book.extend(key, number, [[rounded(v) for v in measure(fold, key)]])
+    return book
+
+
+def rounded(value: float) -> float:
+    """Return six significant digits, and integers as such: the files stay small."""
+    value = float(f"{value:.6g}")
+    return int(value) if value.is_integer() else value
+
+
+# --------------------------------------------------------------------------- options
+
+
+def option_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options of all three studies."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="five sets, two folds, anew")
+    add("--folder", type=Path, help="results (default: results/, quick: a new one)")
+    add("--sets", help="names with commas between (all, the generated ones included)")
+    add("--folds", type=int, help=f"how many of the {FOLDS} folds are run (all)")
+    add("--tables-only", action="store_true", help="tables and figures of what is here")
+    return parser
+
+
+def parsed(
+    parser: argparse.ArgumentParser, arguments: list[str] | None, study: str
+) -> argparse.Namespace:
+    """Return the options with their defaults filled in."""
+    options = parser.parse_args(arguments)
+    if options.folds is None:
+        options.folds = QUICK_FOLDS if options.quick else FOLDS
+    if not 1 <= options.folds <= FOLDS:
+        parser.error(f"--folds must be in 1..{FOLDS}")
+    names = QUICK_SETS if options.quick else ALL_SETS
+    options.names = options.sets.split(",") if options.sets else list(names)
+    wrong = set(options.names) - set(ALL_SETS)
+    if wrong:
+        parser.error(f"no set is named {', '.join(sorted(wrong))}: {ALL_SETS}")
+    absent = set(options.names) & set(NAMES) - set(available())
+    if absent and not options.tables_only:
+        parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")
+    if options.folder is None:
+        options.folder = HERE / "results" / study
+        if options.quick:
+            options.folder = Path(tempfile.mkdtemp(prefix=f"{study}_"))
+    options.folder.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+def each_set(options: argparse.Namespace, run: Callable[[str], None]) -> bool:
+    """Run all sets; False if stopped by the keyboard."""
+    if options.tables_only:
+        return True
+    try:
+        for name in options.names:
+            progress(name)
+            run(name)
+    except KeyboardInterrupt:
+        progress("stopped; run the same command again to go on")
+        return False
+    return True
+
+
+def ledgers(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the sets that a folder has results of, in the order of ALL_SETS."""
+    for name in ALL_SETS:
+        path = folder / f"{name}.json"
+        if path.is_file():
+            yield name, path

@@ -1,0 +1,503 @@
+"""Naive Bayes on the k best terms of raw texts, without a document-term matrix."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from bayesieve._compat import Interval, StrOptions
+from bayesieve.counts import ClassCounts
+from bayesieve.counts._parts import Parts
+from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_counter import (
+    TermMatcher,
+    TextCounts,
+    TextOptions,
+    count_text,
+)
+from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
+from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
+from bayesieve.naive_bayes._text_arguments import checked_texts
+from bayesieve.solvers._selection import Selection
+from bayesieve.utils import encode_labels, label_array
+
+__all__ = ["SparseTextNB"]
+
+_KINDS = {"multinomial": "count", "bernoulli": "binary"}
+_DOCUMENTS = [
+    Interval(Real, 0, 1, closed="both"),
+    Interval(Integral, 1, None, closed="left"),
+]
+
+
+class SparseTextNB(SparseNaiveBayes):
+    r"""Naive Bayes on the k best terms of raw texts, with a certificate.
+
+    The same model as `CountVectorizer` followed by `SparseMultinomialNB` (or
+    `SparseBernoulliNB`) with the same parameters: same terms, same probabilities. Terms
+    are counted by class in the compiled core, so `fit` never makes a document-term
+    matrix, and prediction looks for the selected terms only. The support is **exact**
+    unless the time limit is hit; then it is **bounded**, with a `GapWarning` and the
+    true gap in `certificate_`.
+
+    Parameters
+    ----------
+    k : int, float, "all", "elbow" or "bic", default=1000
+        Number of terms, a share of them in (0, 1), all of them (plain naive Bayes), or
+        chosen from the path over k. Above the number of terms, all are used, with a
+        warning.
+    model : {"multinomial", "bernoulli"}, default="multinomial"
+        Whether the occurrences of a term count, or its presence and its absence.
+    weights : bool, default=False
+        Only False for now: every selected term has weight 1.
+    alpha : float or array of shape (n_features_in_,), default=1.0
+        Smoothing added to every count.
+    fit_prior : bool, default=True
+        Learn class probabilities; otherwise they are uniform.
+    class_prior : array-like of shape (n_classes,), optional
+        Class probabilities, not learnt.
+    analyzer : {"word", "char", "char_wb"}, default="word"
+        Terms are n-grams of words, of characters, or of characters within words.
+    ngram_range : tuple of int (min_n, max_n), default=(1, 1)
+        Lengths of the n-grams.
+    lowercase : bool, default=True
+        Whether texts are lowered first.
+    strip_accents : {"ascii", "unicode"} or None, default=None
+        Whether and how accents are removed.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        What a word is. Patterns other than runs of ``\w`` are found by `re`, slower.
+    stop_words : {"english"}, collection of str, or None, default=None
+        Words left out before n-grams are made.
+    binary : bool, default=False
+        Multinomial model: a term counts once for each text that has it.
+    min_df, max_df : int or float, default=1 and 1.0
+        Terms in fewer, or more, texts than this are not considered: a number of texts
+        (int) or a share of all (float). After `partial_fit`, of all texts so far.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What to do about texts given as bytes that are not UTF-8.
+    exact : bool, default=True
+        Close the gap of the relaxation by branch and bound (multinomial).
+    time_limit : float or None, default=10.0
+        Seconds the search may take.
+    threads : int or None, default=None
+        Threads that count; None for one per processor. The result does not depend on
+        them.
+    memory_budget : int or None, default=None
+        Bytes for counting; beyond, tables go to temporary files. None: no limit.
+    keep_counts : bool, default=False
+        Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+
+    Attributes
+    ----------
+    support_terms_ : list of str, length k_
+        The selected terms, sorted.
+    vocabulary_ : dict of str to int
+        Position of each selected term, as that of a CountVectorizer.
+    k_ : int
+        Number of selected terms.
+    certificate_ : Certificate
+        Objective, proven bound and gap.
+    feature_log_prob_ : ndarray of shape (n_classes, k_)
+        Log-probability of each selected term given the class.
+    coef_ : ndarray of shape (1, k_)
+        Two classes only: log-odds weight of each selected term.
+    intercept_ : ndarray of shape (1,)
+        Two classes only: log-odds of a text without any selected term.
+    feature_importances_ : ndarray of shape (k_,)
+        Gain of each selected term in nats.
+    document_frequency_ : ndarray of shape (k_,), or None
+        Number of texts with each selected term; None after `fit_counts` on counts that
+        do not know it.
+    text_options_ : dict
+        How texts were cut into terms, as arguments of CountVectorizer.
+    classes_ : ndarray of shape (n_classes,)
+    class_count_ : ndarray of shape (n_classes,)
+        Texts of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+        Number of distinct terms that were considered.
+    support_indices_ : ndarray of int64 of shape (k_,)
+        Positions of the selected terms among them, in the order of `sorted`.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        Mask of the selected terms among them.
+    counts_ : ClassCounts
+        Only with ``keep_counts=True`` or after `partial_fit`; terms left out by
+        `min_df` and `max_df` are in it.
+
+    See Also
+    --------
+    SparseMultinomialNB, SparseBernoulliNB : For a matrix of counts.
+    bayesieve.feature_extraction.to_vectorizer : The selected terms as a vectorizer.
+
+    Notes
+    -----
+    One pass over the texts, about four over the table of counts (n_classes x terms).
+    After `fit` nothing of the size of the vocabulary is kept.
+
+    Examples
+    --------
+    >>> from bayesieve import SparseTextNB
+    >>> texts = ["good good film", "a good plot", "a bad film", "bad bad plot"]
+    >>> model = SparseTextNB(k=2).fit(texts, [1, 1, 0, 0])
+    >>> model.support_terms_
+    ['bad', 'good']
+    >>> model.predict(["What a good film!", "Bad."])
+    array([1, 0])
+    >>> model.certificate_.is_optimal
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SparseNaiveBayes._parameter_constraints,
+        "model": [StrOptions(set(_KINDS))],
+        "weights": ["boolean"],
+        "alpha": alpha_constraint(),
+        "analyzer": [StrOptions({"word", "char", "char_wb"})],
+        "ngram_range": [tuple, list],
+        "lowercase": ["boolean"],
+        "strip_accents": [StrOptions({"ascii", "unicode"}), None],
+        "token_pattern": [str],
+        "stop_words": [StrOptions({"english"}), list, tuple, set, frozenset, None],
+        "binary": ["boolean"],
+        "min_df": _DOCUMENTS,
+        "max_df": _DOCUMENTS,
+        "decode_error": [StrOptions({"strict", "ignore", "replace"})],
+        "threads": [Interval(Integral, 1, None, closed="left"), None],
+        "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        k: Any = 1000,
+        *,
+        model: str = "multinomial",
+        weights: bool = False,
+        alpha: Any = 1.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        stop_words: Any = None,
+        binary: bool = False,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        decode_error: str = "strict",
+        exact: bool = True,
+        time_limit: float | None = 10.0,
+        threads: int | None = None,
+        memory_budget: int | None = None,
+        keep_counts: bool = False,
+    ) -> None:
+        self.k = k
+        self.model = model
+        self.weights = weights
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.token_pattern = token_pattern
+        self.stop_words = stop_words
+        self.binary = binary
+        self.min_df = min_df
+        self.max_df = max_df
+        self.decode_error = decode_error
+        self.exact = exact
+        self.time_limit = time_limit
+        self.threads = threads
+        self.memory_budget = memory_budget
+        self.keep_counts = keep_counts
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseTextNB:
+        """Count the terms of texts, select and estimate.
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_samples,)
+            Raw texts: a list, an array, a pandas or polars Series, an Arrow array.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        sample_weight : None
+            Texts have no weights; anything else is an error.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> SparseTextNB:
+        """Add a chunk of texts to the counts, then select and estimate anew.
+
+        The result is that of `fit` on all texts so far. Each call solves again.
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_samples,)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes that will ever come; required on the first call.
+        sample_weight : None
+            Texts have no weights; anything else is an error.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def fit_counts(self, counts: ClassCounts) -> SparseTextNB:
+        """Select and estimate from ready counts of terms, as `fit` does from texts.
+
+        Parameters
+        ----------
+        counts : ClassCounts
+            Named by terms that were cut with the options of this estimator; of kind
+            "count" for the multinomial model and "binary" for the Bernoulli model.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(counts, ClassCounts) and counts.feature_names is None:
+            raise ValueError(
+                f"{type(self).__name__}.fit_counts needs counts with feature names, "
+                "the terms. Got counts without names. Hint: count with feature_names="
+                "vectorizer.get_feature_names_out()."
+            )
+        return super().fit_counts(counts)
+
+    @property
+    def _model(self) -> str:  # type: ignore[override]
+        return self.model
+
+    def _count_kind(self) -> str:
+        return _KINDS[self.model]
+
+    def _count_options(self) -> dict[str, Any]:
+        words = self.stop_words
+        return {
+            "model": self.model,
+            **asdict(self._text_options()),
+            # As it was written, not the list of all English stop words.
+            "stop_words": words if words in (None, "english") else sorted(words),
+        }
+
+    def _text_options(self) -> TextOptions:
+        words = self.stop_words
+        if isinstance(words, str):  # "english", by the constraints
+            words = ENGLISH_STOP_WORDS
+        return TextOptions(
+            analyzer=self.analyzer,
+            ngram_range=self.ngram_range,
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            token_pattern=self.token_pattern,
+            stop_words=words,
+            # Presence is all the Bernoulli model looks at, also at prediction.
+            binary=self.binary or self.model == "bernoulli",
+        )
+
+    def _count(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> ClassCounts:
+        name = type(self).__name__
+        if sample_weight is not None:
+            raise ValueError(
+                f"{name} cannot weight texts; sample_weight must be None. Hint: use "
+                "CountVectorizer with SparseMultinomialNB, which takes weights."
+            )
+        texts = checked_texts(X, owner=name)
+        codes, classes = self._encoded(y, classes, len(texts))
+        found = count_text(
+            texts,
+            codes,
+            classes.shape[0],
+            self._text_options(),
+            threads=self.threads,
+            memory_budget=self.memory_budget,
+            decode_error=self.decode_error,
+        )
+        presence = self._count_kind() == "binary"
+        return ClassCounts._of(
+            Parts(
+                classes,
+                found.n_documents.astype(np.float64),
+                self._count_kind(),
+                feature_count=found.document_count if presence else found.count,
+                feature_names=found.names,
+                document_count=None if presence else found.document_count,
+            )
+        )
+
+    def _encoded(
+        self, y: Any, classes: Any, n_texts: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The class code of each text, and the classes."""
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(
+                f"{name} requires y to be passed, but the target y is None."
+            )
+        y = label_array(column_or_1d(y, warn=True))
+        if y.shape[0] != n_texts:
+            raise ValueError(
+                f"{name} needs one label for each text. Got {n_texts} texts and "
+                f"{y.shape[0]} labels."
+            )
+        if classes is not None:
+            codes = self._codes_among(y, classes)
+        else:
+            if y.dtype.kind == "f":
+                check_classification_targets(y)
+            classes, codes = encode_labels(y)
+        if classes.shape[0] < 2:
+            raise ValueError(
+                f"{name} needs at least two classes in y. "
+                f"Got one class: {classes.tolist()[0]!r}."
+            )
+        return codes, classes
+
+    def _solve(self, counts: ClassCounts) -> None:
+        if self.weights:
+            raise ValueError(
+                f"The 'weights' parameter of {type(self).__name__} must be False in "
+                "this version: selected terms are not weighted. Got True."
+            )
+        options = self._text_options()
+        counts = self._without_rare_terms(counts)
+        self.n_features_in_ = counts.n_features
+        super()._solve(counts)
+        self._names = _packed(counts.feature_names[self.support_indices_])
+        self._options = options
+        self._matcher: TermMatcher | None = None
+        self.text_options_ = options.vectorizer()
+        self.support_terms_ = self._names.tolist()
+        self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
+        # `fit_counts` of the base names all terms; here the selected ones are kept.
+        self.__dict__.pop("feature_names_in_", None)
+
+    def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
+        """The terms within `min_df` and `max_df`, as CountVectorizer keeps them."""
+        if counts.n_features == 0:
+            raise ValueError(
+                "The texts have no terms: they are empty, or hold nothing but stop "
+                "words or characters that are not part of words."
+            )
+        if (self.min_df, type(self.max_df), self.max_df) == (1, float, 1.0):
+            return counts
+        documents = _document_table(counts)
+        if documents is None:
+            raise ValueError(
+                f"min_df and max_df of {type(self).__name__} need counts of documents. "
+                "Got counts without document_count."
+            )
+        kept = TextCounts(
+            _packed(counts.feature_names),
+            counts.feature_count,
+            documents,
+            counts.class_count,
+        ).pruned(self.min_df, self.max_df)
+        if len(kept.names) == 0:
+            raise ValueError(
+                f"No term is in at least min_df={self.min_df!r} and at most "
+                f"max_df={self.max_df!r} of the texts. "
+                "Hint: a lower min_df or a higher max_df."
+            )
+        return ClassCounts._of(
+            replace(
+                counts._parts,
+                feature_names=kept.names,
+                feature_count=kept.count,
+                document_count=None
+                if counts.document_count is None
+                else kept.document_count,
+            )
+        )
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {"alpha": self.alpha}
+
+    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        self.feature_log_prob_ = selection.solution.log_theta
+        if self.model == "bernoulli":
+            with np.errstate(divide="ignore"):
+                self._absent_log_prob = np.log1p(-selection.solution.estimates)
+        else:  # what a multinomial text does not hold says nothing
+            self._absent_log_prob = np.zeros_like(self.feature_log_prob_)
+        documents = _document_table(counts)
+        self.document_frequency_ = (
+            None
+            if documents is None
+            else np.asarray(documents[:, self.support_indices_].sum(axis=0)).ravel()
+        )
+
+    # --------------------------------------------------------------- prediction
+
+    def _selected_columns(self, X: Any) -> Any:
+        check_is_fitted(self)
+        texts = checked_texts(X, owner=type(self).__name__)
+        if self._matcher is None:
+            self._matcher = TermMatcher(self._names, self._options)
+        return self._matcher.rows(
+            texts, threads=self.threads, decode_error=self.decode_error
+        )
+
+    # With log-probabilities of absence that are 0, this is the multinomial model.
+    _support_log_likelihood = SparseBernoulliNB._support_log_likelihood
+
+    def _presence(self, part: Any) -> Any:
+        return part  # the matcher gives presences where the model looks at them
+
+    # ------------------------------------------------------------- fitted views
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Gain of each selected term in nats, shape (k_,)."""
+        check_is_fitted(self, "support_indices_")
+        return self.support_gains_
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Log-odds weight of each selected term, shape (1, k_)."""
+        self._need_two_classes("coef_")
+        logit = self.feature_log_prob_ - self._absent_log_prob
+        return logit[1:] - logit[:1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Log-odds of a text without any selected term, shape (1,)."""
+        self._need_two_classes("intercept_")
+        return np.diff(self.class_log_prior_ + self._absent_log_prob.sum(axis=1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _document_table(counts: ClassCounts) -> Any:
+    """Documents with each term by class, where they were counted."""
+    return counts.feature_count if counts.kind == "binary" else counts.document_count
+
+
+def _packed(names: Any) -> TermNames:
+    return names if isinstance(names, TermNames) else TermNames.from_strings(names)
