@@ -105,10 +105,73 @@ def slope(x: list[float], y: list[float]) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
+def plan(results: dict[str, Any], documents: float, parts: int) -> dict[str, Any]:
+    """Work out a large count from the measured rates.
+
+    Terms grow as a power of the documents, taken from the two largest sizes; rates are
+    those of the largest size. Merging is by pairs, each level on tables twice as large.
+    """
+    single = [point for point in results["curve"] if point["threads"] == 1]
+    before, last = single[-2:]
+    merge = results["merges"][-1]
+
+    def grown(name: str, n: float, low: str | None = None) -> float:
+        values = [
+            point[name] if low is None else point[name][low] for point in (before, last)
+        ]
+        sizes = [point["documents"] for point in (before, last)]
+        power = np.log(values[1] / values[0]) / np.log(sizes[1] / sizes[0])
+        return float(values[1] * (n / sizes[1]) ** power)
+
+    each = documents / parts
+    partial_terms = grown("terms", each)
+    levels = []
+    tables = float(parts)
+    while tables > 1:
+        levels.append(tables * grown("terms", documents / tables))
+        tables /= 2
+    table_bytes = last["table_bytes"] / last["terms"]
+    terms = grown("terms", documents)
+    cpu = {
+        "count": documents * last["processor_seconds"] / last["documents"],
+        "cut": parts * partial_terms * merge["cut_seconds"] / merge["terms"],
+        "serialise": parts
+        * partial_terms
+        * (merge["serialise_seconds"] + merge["deserialise_seconds"])
+        / merge["terms"],
+        "merge": sum(levels) * merge["merge_seconds"] / merge["terms_in"],
+    }
+    return {
+        "documents": documents,
+        "text_bytes": documents * last["text_bytes"] / last["documents"],
+        "partitions": parts,
+        "terms": terms,
+        "table_bytes": terms * table_bytes,
+        "terms_left": {
+            str(low): grown("terms_left", documents, str(low)) for low in LIMITS
+        },
+        "table_bytes_per_term": table_bytes,
+        "partition_terms": partial_terms,
+        "partition_peak_bytes": partial_terms * last["extra_bytes"] / last["terms"],
+        "partition_payload_bytes": partial_terms
+        * merge["payload_bytes"]
+        / merge["terms"],
+        "shuffled_bytes": parts
+        * partial_terms
+        * merge["payload_bytes"]
+        / merge["terms"],
+        "processor_seconds": cpu,
+        "processor_seconds_in_all": sum(cpu.values()),
+    }
+
+
 def parse() -> argparse.Namespace:
     parser = option_parser("text_scaling", __doc__)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--most", type=int, help="leave larger sizes out")
+    parser.add_argument(
+        "--plan", action="store_true", help="work out the plan again from the JSON"
+    )
     parser.add_argument("--side", choices=["count", "merge"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--documents", type=int, help=argparse.SUPPRESS)
@@ -125,6 +188,14 @@ def main() -> None:
         return
     if options.side == "merge":
         print(json.dumps(merge_side(options.folder, options.documents)))
+        return
+    if options.plan:
+        content = json.loads(options.output.read_text(encoding="utf-8"))
+        content["plan"] = plan(content, 1e8, 100)
+        options.output.write_text(
+            json.dumps(content, indent=1) + "\n", encoding="utf-8"
+        )
+        print(json.dumps(content["plan"], indent=1))
         return
     sizes = [
         n
@@ -196,6 +267,7 @@ def main() -> None:
         "targets": targets,
         "runs": runs,
     }
+    results["plan"] = plan(results, 1e8, 100)
     report("text_scaling", options, SEED, results)
 
 
