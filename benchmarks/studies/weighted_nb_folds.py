@@ -146,7 +146,7 @@ def prepare(
     encoder = MODLEncoder().fit(X.iloc[train], y[train])
     informative = np.flatnonzero(encoder.levels_ > 0)
     tables = log_likelihood_tables(
-        [encoder.partitions_[j] for j in informative], encoder.class_count_
+        [encoder.partitions_[j].counts for j in informative], encoder.class_count_
     )
     n_classes = encoder.classes_.shape[0]
     train_terms, test_terms = (
