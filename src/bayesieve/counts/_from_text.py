@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def from_text_parts(
 ) -> Parts:
     """Count a source of texts; see `ClassCounts.from_text`."""
     pieces = text_pieces(source, text, label, threads)
-    _pruned(_nothing(), min_df, max_df, max_features)  # refuses wrong settings early
+    _check_limits(min_df, max_df, max_features)
     if tfidf and not all(getattr(piece, "twice", True) for piece in pieces):
         raise ValueError(
             "tfidf=True reads the source twice, and an iterator can be read once. "
@@ -93,6 +94,7 @@ def from_text_parts(
             kept = Checkpoint(checkpoint, settings)
             parts = _count_with(kept, pieces, counting, bar)
     if not parts.class_count.any():
+        counting.bad_rows.warn()  # says what was left out
         raise ValueError("There must be at least one row to count. Got none.")
     names = parts.feature_names
     assert isinstance(names, TermNames)
@@ -145,6 +147,15 @@ def describe(options: TextOptions) -> dict[str, Any]:
     values["stop_words"] = None if words is None else sorted(words)
     values["ngram_range"] = list(values["ngram_range"])
     return values
+
+
+def _check_limits(min_df: float, max_df: float, max_features: int | None) -> None:
+    """Refuse wrong limits before anything is read."""
+    if isinstance(min_df, Integral) == isinstance(max_df, Integral):
+        _pruned(_nothing(), min_df, max_df, max_features)
+    else:  # a share and a number can be compared only once there are documents
+        _pruned(_nothing(), min_df, 1.0, max_features)
+        _pruned(_nothing(), 1, max_df, max_features)
 
 
 def _nothing() -> TextCounts:

@@ -93,7 +93,7 @@ def merge_saved(paths: Iterable[Any]) -> ClassCounts:
     Parameters
     ----------
     paths : iterable of path-like
-        The files, each once.
+        The files, each once; or the path of one.
 
     Returns
     -------
@@ -102,14 +102,16 @@ def merge_saved(paths: Iterable[Any]) -> ClassCounts:
     Examples
     --------
     >>> import tempfile, os
-    >>> from bayesieve.counts._text_batches import count_batches, merge_saved
+    >>> from bayesieve.counts import ClassCounts, merge_saved
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     paths = [os.path.join(folder, name) for name in ("a.npz", "b.npz")]
-    ...     count_batches([(["good film"], ["yes"])]).save(paths[0])
-    ...     count_batches([(["bad film"], ["no"])]).save(paths[1])
+    ...     ClassCounts.from_text([(["good film"], ["yes"])]).save(paths[0])
+    ...     ClassCounts.from_text([(["bad film"], ["no"])]).save(paths[1])
     ...     merge_saved(paths).feature_names.tolist()
     ['bad', 'film', 'good']
     """
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
     listed = list(paths)
     if not listed:
         raise ValueError("merge_saved needs at least one file. Got none.")

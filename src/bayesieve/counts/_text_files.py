@@ -88,6 +88,11 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def literal(path: str) -> str:
+    """Return a path that DuckDB does not take for a pattern of other paths."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
 def identifier(name: str) -> str:
     """Return a SQL name."""
     return '"' + name.replace('"', '""') + '"'
@@ -193,7 +198,7 @@ class TextFile:
     def _read_parquet(
         self, connection: Any, bad_rows: BadRows
     ) -> Iterator[tuple[Any, Any]]:
-        source = f"read_parquet({quoted(self.path)})"
+        source = f"read_parquet({quoted(literal(self.path))})"
         columns = connection.sql(f"FROM {source} LIMIT 0").columns
         self._check(columns)
         query = (
@@ -213,7 +218,7 @@ class TextFile:
         self, connection: Any, bad_rows: BadRows, form: str = "auto"
     ) -> Iterator[tuple[Any, Any]]:
         options = (
-            f"{quoted(self.path)}, format = '{form}', maximum_object_size = "
+            f"{quoted(literal(self.path))}, format = '{form}', maximum_object_size = "
             f"{LONGEST_ROW}"
         )
         if self._is_blank():
@@ -298,8 +303,8 @@ class TextFile:
         ending = os.path.splitext(self.path.lower())[1]
         return pyarrow.input_stream(self.path, compression=packed.get(ending))
 
-    def _header(self, delimiters: str) -> tuple[list[str], str] | None:
-        """Return the names of the columns and the delimiter; None for an empty file."""
+    def _header(self, delimiters: str) -> tuple[list[str], str, int] | None:
+        """Return names of columns, delimiter and blank lines above; None if empty."""
         columns: list[str] = []
         for delimiter in delimiters:
             with self._stream() as stream:
@@ -307,16 +312,20 @@ class TextFile:
                     stream, encoding="utf-8-sig", errors="replace", newline=""
                 )
                 rows = csv.reader(lines, delimiter=delimiter)
-                found = next((row for row in rows if row), None)
+                blank, found = next(
+                    ((n, row) for n, row in enumerate(rows) if row), (0, None)
+                )
             if found is None:
                 return None
             if self.text in found and self.label in found:
-                return found, delimiter
+                return found, delimiter, blank
             columns = max(columns, found, key=len)
         self._check(columns)
         raise AssertionError("one of the columns is not there")
 
-    def _csv_query(self, columns: list[str], delimiter: str, skip: bool) -> str:
+    def _csv_query(
+        self, columns: list[str], delimiter: str, blank: int, *, skip: bool
+    ) -> str:
         for name in (self.text, self.label):
             if columns.count(name) > 1:
                 raise ValueError(f"{self.path!r} has two columns {name!r}.")
@@ -333,13 +342,16 @@ class TextFile:
         return (
             # An empty field is an empty text, and a missing label.
             f"SELECT coalesce(a, '') AS a, {label} AS b FROM read_csv("
-            f"{quoted(self.path)}, "
-            f"auto_detect = false, header = true, delim = {quoted(delimiter)}, "
+            f"{quoted(literal(self.path))}, "
+            f"auto_detect = false, header = true, skip = {blank}, "
+            f"delim = {quoted(delimiter)}, "
             f"quote = '\"', escape = '\"', columns = {{{kinds}}}, "
             f"max_line_size = {LONGEST_ROW}, buffer_size = {LONGEST_ROW}{more})"
         )
 
-    def _rejected(self, connection: Any, header: tuple[list[str], str]) -> list[Any]:
+    def _rejected(
+        self, connection: Any, header: tuple[list[str], str, int]
+    ) -> list[Any]:
         """Read the file again to learn where its bad rows are."""
         for _ in record_batches(connection.sql(self._csv_query(*header, skip=True))):
             pass

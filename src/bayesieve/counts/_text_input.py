@@ -13,6 +13,7 @@ import numpy as np
 from bayesieve import _core
 from bayesieve.counts._parts import Array
 
+_MOST_THREADS = 64  # each has buffers of its own
 _ROWS = 1 << 16  # of Python strings: what one step packs
 
 
@@ -33,7 +34,7 @@ def available_threads(threads: int | None) -> int:
         return max(1, os.cpu_count() or 1)
     if not is_whole(threads) or threads < 1:
         raise ValueError(f"'threads' must be None or an int >= 1. Got {threads!r}.")
-    return int(threads)
+    return min(int(threads), _MOST_THREADS)
 
 
 def check_codes(codes: Any, n_texts: int, n_classes: int) -> Array:

@@ -31,6 +31,12 @@ def sort_order(labels: list[Any]) -> tuple[Array, Array]:
     # A fixed-width string array would lose a NUL at the end of a label.
     as_objects = any(isinstance(label, str) and "\0" in label for label in labels)
     classes = sorted_classes(array if as_objects else np.array(labels))
+    if classes.size != len(labels) or set(classes.tolist()) != set(labels):
+        raise ValueError(
+            "Labels must stay apart when they are made of one type. Got integers too "
+            f"large to be told apart as {classes.dtype}, such as {max(labels)!r}. "
+            "Hint: make all labels strings."
+        )
     place = {label: i for i, label in enumerate(labels)}
     order = [place[label] for label in classes.tolist()]
     return classes, np.array(order, dtype=np.int64)
