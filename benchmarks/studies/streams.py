@@ -210,7 +210,8 @@ def run(options: argparse.Namespace) -> None:
         rows = options.rows if name not in BUNDLED else options.bundled_rows
         stream = None
         path = options.folder / f"{name}.json"
-        if options.again and not (options.river_only or options.ours_only):
+        whole = options.river == list(RIVER)
+        if options.again and whole and not (options.river_only or options.ours_only):
             path.unlink(missing_ok=True)
         book = Ledger(
             path,
@@ -223,7 +224,7 @@ def run(options: argparse.Namespace) -> None:
             clip=CLIP,
             river=version("river"),
         )
-        models = [] if options.ours_only else list(RIVER)
+        models = [] if options.ours_only else options.river
         ours = {} if options.river_only else {key_of(w): w for w in options.ours}
         for model in [*models, *ours]:
             if options.again:
@@ -351,6 +352,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--streams", help="names with commas between (all)")
     add("--rows", type=int, help="rows of a synthetic stream (100,000)")
     add("--chunk", type=int, help="rows of a chunk (1,000; small real sets a tenth)")
+    add("--river", help="River's models to run, with commas between (all)")
     add("--river-only", action="store_true")
     add("--ours-only", action="store_true")
     add(
@@ -374,6 +376,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         options.folder = HERE / "results" / STUDY
         if options.quick:
             options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
+    options.river = options.river.split(",") if options.river else list(RIVER)
+    unknown = set(options.river) - set(RIVER)
+    if unknown:
+        parser.error(f"--river must name some of {', '.join(RIVER)}; got {unknown}")
     return options
 
 
