@@ -6,12 +6,8 @@ import math
 
 import pytest
 
-from bayesieve.partition._codes import (
-    integer_code,
-    integers_up_to,
-    log2_star,
-    log_partition_count,
-)
+from bayesieve.partition._codes import log_partition_count
+from bayesieve.utils._integer_codes import integer_code, integers_up_to, log2_star
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from bayesieve.counts._parts import (
     same_labels,
 )
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counts import _merged as merged_tables
+from bayesieve.counts._text_counts import merged_tables
 from bayesieve.utils._validation import describe_column
 
 # A difference below zero by more than this share of what is taken away is an error.

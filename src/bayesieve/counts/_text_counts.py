@@ -57,8 +57,10 @@ class TextCounts:
         width = len(names)
         return TextCounts(
             names,
-            _merged(self.count, own, other.count, others, width),
-            _merged(self.document_count, own, other.document_count, others, width),
+            merged_tables(self.count, own, other.count, others, width),
+            merged_tables(
+                self.document_count, own, other.document_count, others, width
+            ),
             self.n_documents + other.n_documents,
         )
 
@@ -120,7 +122,7 @@ def _document_limit(name: str, value: float, total: int) -> float:
     )
 
 
-def _merged(a: Any, own: Array, b: Any, others: Array, width: int) -> Any:
+def merged_tables(a: Any, own: Array, b: Any, others: Array, width: int) -> Any:
     dense = not sparse.issparse(a) and not sparse.issparse(b)
     if dense and is_dense_layout(a.shape[0], width):
         return _core.merge_named_tables(a, own, b, others, width)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesieve.partition._codes import integer_code, log_partition_count
+from bayesieve.partition._codes import log_partition_count
 from bayesieve.partition._partition import PartitionCost
+from bayesieve.utils._integer_codes import integer_code
 
 __all__ = [
     "explored_granularities",

@@ -13,21 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesieve.utils._integer_codes import integer_code
 from bayesieve.weights._terms import Array, Terms
 
 __all__ = ["SubsetProblem", "TrialScores"]
-
-# Rissanen's constant: the sum of 2^(-log2*(i)) over all i >= 1.
-_LN_ALL_INTEGERS = math.log(2.86511)
-
-
-def _integer_code(n: int) -> float:
-    """U(n) = log2*(n) ln 2 + ln 2.86511, for any n >= 1."""
-    total, term = 0.0, math.log2(n)
-    while term > 0.0:
-        total += term
-        term = math.log2(term)
-    return total * math.log(2.0) + _LN_ALL_INTEGERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +100,7 @@ class SubsetProblem:
         if w.any():
             size = math.ceil(w.sum())
             used = float(self.variable_prior @ w**self.exponent)
-            code = _integer_code(size) - math.lgamma(size + 1.0) + used
+            code = integer_code(size) - math.lgamma(size + 1.0) + used
         else:
             # ln C(N + J - 1, J - 1)
             n, classes = self.n_rows, self.terms.n_classes
