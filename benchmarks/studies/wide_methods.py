@@ -234,27 +234,39 @@ def searched(make: Any, loss: str, own: str, refitted: str) -> Any:
     return rows
 
 
-def eliminated(part: Part, sizes: Sequence[int], limit: float) -> Iterator[Rows]:
-    """Give the rows of recursive feature elimination."""
+def eliminated(part: Part, found: peers.Found, own: str, refitted: str) -> Rows:
+    """Return the rows of recursive feature elimination at one size."""
+    facts = {
+        "seconds": found.seconds,
+        "fit_seconds": found.seconds,  # every step is part of the one selection
+        "fits": found.fits,
+        "converged": found.converged,
+    }
+    return {
+        own: row_of(
+            found.model,
+            part.X_test[:, found.support].astype(np.float64),
+            part.y_test,
+            features=found.support.shape[0],
+            **facts,
+        ),
+        refitted: naive_bayes_row(part, found.support, **facts),
+    }
+
+
+def elimination(part: Part, sizes: Sequence[int], limit: float) -> Iterator[Rows]:
+    """Give the rows of `RFE(step=0.1)`."""
     X = part.X_train.astype(np.float64)
     for k in sizes:
-        found = peers.eliminate(X, part.y_train, k)
-        facts = {
-            "seconds": found.seconds,
-            "fit_seconds": found.fit_seconds,
-            "fits": found.fits,
-            "converged": found.converged,
-        }
-        yield {
-            "rfe": row_of(
-                found.model,
-                part.X_test[:, found.support].astype(np.float64),
-                part.y_test,
-                features=found.support.shape[0],
-                **facts,
-            ),
-            "rfe_mnb": naive_bayes_row(part, found.support, **facts),
-        }
+        yield eliminated(part, peers.eliminate(X, part.y_train, k), "rfe", "rfe_mnb")
+
+
+def fine_elimination(part: Part, sizes: Sequence[int], limit: float) -> Iterator[Rows]:
+    """Give the rows of the elimination in steps of a tenth of what is left."""
+    X = part.X_train.astype(np.float64)
+    found = peers.eliminate_finely(X, part.y_train, sizes)
+    for k in sizes:
+        yield eliminated(part, found[k], "rfe_fine", "rfe_fine_mnb")
 
 
 def ranked(score: Callable[[Any, np.ndarray], np.ndarray], method: str) -> Any:
@@ -385,12 +397,29 @@ JOBS = (
         "rfe",
         "peers",
         {"rfe": "RFE, logistic regression", "rfe_mnb": "RFE, MNB"},
-        eliminated,
+        elimination,
+    ),
+    Job(
+        "rfe_fine",
+        "peers",
+        {
+            "rfe_fine": "RFE in small steps, logistic regression",
+            "rfe_fine_mnb": "RFE in small steps, MNB",
+        },
+        fine_elimination,
     ),
 )
 BY_NAME = {job.name: job for job in JOBS}
 LABELS = {name: label for job in JOBS for name, label in job.methods.items()}
 SIDES = {name: job.side for job in JOBS for name in job.methods}
+JOB_OF = {name: job.name for job in JOBS for name in job.methods}
+# Those that multiply unweighted probabilities: what the weights are there to repair.
+NAIVE = tuple(
+    name
+    for name, label in LABELS.items()
+    if SIDES[name] != "all" and (SIDES[name] == "alone" or label.endswith("MNB"))
+)
+WEIGHTED = tuple(n for n in LABELS if SIDES[n] == "ours" and n not in NAIVE)
 
 
 def quietly(job: Job, part: Part, sizes: Sequence[int], limit: float) -> Iterator[Rows]:

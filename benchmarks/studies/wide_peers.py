@@ -3,7 +3,8 @@
 Each is used as its documentation shows it. The l1 models are fitted by liblinear, one
 class against the rest where there are more than two; what they keep is the union of
 their columns, and C is searched so that it is as near to k as possible and not above.
-Recursive feature elimination drops a tenth of the columns at each step (`step=0.1`).
+Recursive feature elimination drops a tenth of the columns at each step (`step=0.1`);
+a second one, with more fits, drops a tenth of those that are left.
 Mutual information is that of the presence of a word, chi2 that of its counts.
 """
 
@@ -11,14 +12,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.special import rel_entr
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import RFE, chi2, mutual_info_classif
+from sklearn.feature_selection import RFE, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
@@ -169,16 +172,58 @@ def eliminate(X: Any, y: np.ndarray, k: int) -> Found:
     )
 
 
+def eliminate_finely(X: Any, y: np.ndarray, sizes: Sequence[int]) -> dict[int, Found]:
+    """Return RFE that drops a tenth of what is left, not of all columns, at each step.
+
+    More fits than `RFE(step=0.1)`, whose last step goes from a tenth of the columns
+    straight to k. All sizes are stops of one elimination.
+    """
+    n_classes = int(y.max()) + 1
+    columns, whole, fits = np.arange(X.shape[1]), 0.0, 0
+    result = {}
+    for size in sorted(set(sizes), reverse=True):
+        while True:
+            begin = time.perf_counter()
+            start = LogisticRegression(solver="liblinear", random_state=0)
+            model = several(start, n_classes)
+            took, converged = fitted(model, X[:, columns], y)
+            fits += 1
+            if columns.shape[0] <= size:
+                break
+            importance = np.square(coefficients(model)).sum(axis=0)
+            left = max(size, int((1 - RFE_STEP) * columns.shape[0]))
+            columns = columns[best_columns(importance, left)]
+            whole += time.perf_counter() - begin
+        whole += time.perf_counter() - begin
+        result[size] = Found(columns, model, whole, took, fits, converged=converged)
+    return result
+
+
 def chi2_scores(X: Any, y: np.ndarray) -> np.ndarray:
     """Return the chi2 statistic of every column's counts."""
     return chi2(X, y)[0]
 
 
 def mutual_information(X: Any, y: np.ndarray) -> np.ndarray:
-    """Return the mutual information of class and presence of each word."""
-    present = X.copy()
-    present.data = np.ones_like(present.data)
-    return mutual_info_classif(present, y, discrete_features=True, random_state=0)
+    """Return the mutual information of class and presence of each word, in nats.
+
+    What `mutual_info_classif(X > 0, y, discrete_features=True)` gives (a test holds the
+    two together). That one loops over columns and takes minutes where this takes
+    milliseconds, so the seconds are the best that the peer could have.
+    """
+    present = X.astype(np.float64)
+    present.data = (present.data != 0).astype(np.float64)
+    n_classes = int(y.max()) + 1
+    rows = np.arange(y.shape[0])
+    member = sparse.csr_matrix((np.ones(y.shape[0]), (y, rows)), (n_classes, len(y)))
+    with_word = (member @ present).toarray()
+    in_class = np.bincount(y, minlength=n_classes).astype(np.float64)[:, None]
+    n = float(y.shape[0])
+    result = np.zeros(X.shape[1])
+    for joint in (with_word, in_class - with_word):
+        expected = in_class * (joint.sum(axis=0) / n)
+        result += rel_entr(joint, expected).sum(axis=0) / n
+    return np.maximum(result, 0.0)
 
 
 def best_columns(scores: np.ndarray, k: int) -> np.ndarray:

@@ -159,7 +159,7 @@ def say(job: Job, data: WideSet, split: int, share: float, k: int, rows: Any) ->
 
 def run(options: argparse.Namespace) -> None:
     """Do what is missing: all sets for the first phase, then those of the slow one."""
-    slow = [job for job in options.jobs if job.name in ("rfe",)]
+    slow = [job for job in options.jobs if job.name in ("rfe", "rfe_fine")]
     quick = [job for job in options.jobs if job not in slow]
     for phase in (quick, slow):
         if not phase:
