@@ -125,7 +125,7 @@ def search_penalty(
         if k * (1 - SLACK) <= size <= k or late:
             break
         if high is None:
-            if C >= LARGEST_C:
+            if C >= LARGEST_C * (1 - 1e-9):
                 break
             at = min(at + np.log(4.0), np.log(LARGEST_C))
         elif high - low < 1e-6:
