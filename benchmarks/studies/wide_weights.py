@@ -113,7 +113,6 @@ def book_of(
         rows_of_set=len(data.y),
         classes=data.n_classes,
         fixed=data.fixed,
-        limit=options.limit,
     )
 
 
@@ -134,10 +133,17 @@ def run_job(
         results = cells(job, part, sizes, options.limit)
         for share, k, rows in zip(shares, sizes, results, strict=True):
             for method in job.methods:
-                row = [None] * (len(COLUMNS) - 2) if rows is None else rows[method]
+                row = unended(options.limit) if rows is None else rows[method]
                 line = [k, *row, int(options.began)]
                 book.extend(key_of(method, share), split, [line])
             say(job, data, split, share, k, rows)
+
+
+def unended(limit: float) -> list[float | None]:
+    """Return the row of a cell that did not end: nothing but the seconds it had."""
+    row: list[float | None] = [None] * (len(COLUMNS) - 2)
+    row[COLUMNS.index("seconds") - 1] = limit
+    return row
 
 
 def say(job: Job, data: WideSet, split: int, share: float, k: int, rows: Any) -> None:
