@@ -257,8 +257,9 @@ def eliminated(part: Part, found: peers.Found, own: str, refitted: str) -> Rows:
 def elimination(part: Part, sizes: Sequence[int], limit: float) -> Iterator[Rows]:
     """Give the rows of `RFE(step=0.1)`."""
     X = part.X_train.astype(np.float64)
+    found = peers.eliminate_to_all(X, part.y_train, sizes)
     for k in sizes:
-        yield eliminated(part, peers.eliminate(X, part.y_train, k), "rfe", "rfe_mnb")
+        yield eliminated(part, found[k], "rfe", "rfe_mnb")
 
 
 def fine_elimination(part: Part, sizes: Sequence[int], limit: float) -> Iterator[Rows]:

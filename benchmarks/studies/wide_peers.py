@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import rel_entr
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, chi2
@@ -170,6 +171,38 @@ def eliminate(X: Any, y: np.ndarray, k: int) -> Found:
         steps,
         converged=converged,
     )
+
+
+def eliminate_to_all(X: Any, y: np.ndarray, sizes: Sequence[int]) -> dict[int, Found]:
+    """Return what `eliminate` gives for each size, the steps they share done once.
+
+    Every size has the same steps but its last one. The seconds of a size are those that
+    it would need alone: all steps up to it.
+    """
+    n_classes = int(y.max()) + 1
+    step = int(max(1, RFE_STEP * X.shape[1]))
+    columns, whole, steps = np.arange(X.shape[1]), 0.0, 0
+    left, result = set(sizes), {}
+    while left:
+        start = LogisticRegression(solver="liblinear", random_state=0)
+        model = several(start, n_classes)
+        begin = time.perf_counter()
+        _, converged = fitted(model, X[:, columns], y)
+        # The order of RFE, ties included, so that the answer is RFE's to the column.
+        order = np.argsort(np.square(coefficients(model)).sum(axis=0))
+        whole, steps = whole + time.perf_counter() - begin, steps + 1
+        for size in [size for size in left if columns.shape[0] - step <= size]:
+            found = np.sort(columns[order[max(columns.shape[0] - size, 0) :]])
+            begin = time.perf_counter()
+            last = several(clone(start), n_classes)
+            _, ended = fitted(last, X[:, found], y)
+            took = whole + time.perf_counter() - begin
+            result[size] = Found(
+                found, last, took, took, steps + 1, converged=converged and ended
+            )
+            left.remove(size)
+        columns = np.sort(columns[order[step:]])
+    return result
 
 
 def eliminate_finely(X: Any, y: np.ndarray, sizes: Sequence[int]) -> dict[int, Found]:

@@ -167,6 +167,22 @@ def test_small_steps_stop_at_every_size(peers, n_classes):
     )
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shared_steps_end_where_rfe_ends(peers, n_classes):
+    X, y = documents(n_classes, n_columns=125)
+    X = X.astype(float)
+    sizes = [1, 13, 14, 60, 124]
+    found = peers.eliminate_to_all(X, y, sizes)
+    assert sorted(found) == sizes
+    for k in sizes:
+        alone = peers.eliminate(X, y, k)
+        np.testing.assert_array_equal(found[k].support, alone.support)
+        np.testing.assert_array_equal(
+            peers.coefficients(found[k].model), peers.coefficients(alone.model)
+        )
+        assert found[k].fits == alone.fits
+
+
 # --------------------------------------------------------------------------- methods
 
 
