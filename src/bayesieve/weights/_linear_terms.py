@@ -180,14 +180,16 @@ class LinearTerms:
         high: Array,
         intercept_gradient: Array | None,
         *,
-        sweeps: int,
+        rounds: int,
+        conjugate_steps: int,
         tol: float,
     ) -> tuple[Array, Array]:
         """Step of the chosen weights that nearly minimises the second-order model.
 
-        Coordinate descent within ``low <= step <= high``, until a sweep gains less than
-        `tol` of what the first one did. The intercepts move with them, without bounds,
-        where their gradient is given. Returns both steps.
+        Sweeps of coordinate descent and conjugate gradients within ``low <= step <=
+        high``, until a round of them gains less than `tol` of what the first one did.
+        The intercepts move with them, without bounds, where their gradient is given.
+        Returns both steps.
         """
         step, intercept = np.empty(chosen.size), np.zeros(self.n_classes - 1)
         _core.linear_descent(
@@ -205,7 +207,8 @@ class LinearTerms:
             step,
             intercept_gradient,
             None if intercept_gradient is None else intercept,
-            sweeps,
+            rounds,
+            conjugate_steps,
             tol,
         )
         return step, intercept

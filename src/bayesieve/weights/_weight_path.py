@@ -253,8 +253,9 @@ class PathSolver:
         wanted = math.log(size * (1.0 + 0.5 * _SIZE_TOLERANCE))
         few = math.log(max(below.size, 0.5))
         if above is None:
-            step = (wanted - few) / _USUAL_RATE
-            return below.penalty * min(max(math.exp(-step), 0.2), 0.95)
+            # Somewhat too far: between two sizes the search ends fast.
+            step = 1.2 * (wanted - few) / _USUAL_RATE
+            return below.penalty * min(max(math.exp(-step), 0.2), 0.9)
         high, low = math.log(below.penalty), math.log(above.penalty)
         share = (wanted - few) / max(math.log(above.size) - few, 1e-9)
         return math.exp(high + (low - high) * min(max(share, 0.1), 0.9))
@@ -278,6 +279,10 @@ class PathSolver:
         weights[support] = point.weights[support]
         return self.newton.at(weights, point.intercept)
 
+    def ordered(self) -> list[PathPoint]:
+        """All points so far by decreasing penalty."""
+        return sorted(self.points, key=lambda point: -point.penalty)
+
     def path(self, columns: Array, n_features: int) -> WeightPath:
         """All points so far by decreasing penalty, spread over all features.
 
@@ -287,7 +292,7 @@ class PathSolver:
             Feature of each term.
         n_features : int
         """
-        points = sorted(self.points, key=lambda point: -point.penalty)
+        points = self.ordered()
         rows = [np.flatnonzero(point.weights) for point in points]
         data = [point.weights[used] for point, used in zip(points, rows, strict=True)]
         ends = np.concatenate([[0], np.cumsum([used.size for used in rows])])

@@ -208,11 +208,14 @@ class WideModel:
         return rows, codes[rows], None if weight is None else weight[rows]
 
     def _tables(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Slopes and offsets of the present classes, centred over them."""
+        """Slopes and offsets of the present classes, centred over them.
+
+        Offsets are the same in every row: intercepts that are refitted take them over.
+        """
         found = self.candidates
         slope = found.slope[:, self.present]
         slope = slope - slope.mean(axis=1, keepdims=True)
-        if found.offset is None:
+        if found.offset is None or self.settings.refit_intercept:
             return slope, None
         offset = found.offset[:, self.present]
         return slope, offset - offset.mean(axis=1, keepdims=True)
@@ -273,14 +276,20 @@ class WideModel:
             return point
         return self.solver.refit(point, support, share * point.penalty)
 
-    def whole_intercept(self, intercept: np.ndarray) -> np.ndarray:
-        """Score of every class without features; minus infinity for absent classes.
+    def whole_intercept(self, intercept: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Score of every class before its terms; minus infinity for absent classes.
 
         Slopes were centred over the classes, which no difference of scores notices.
+        What the intercepts took over from offsets is given back.
         """
         out = np.full(self.settings.log_prior.size, -np.inf)
         first = self.settings.log_prior[self.present[0]]
-        out[self.present] = first + np.concatenate([[0.0], intercept])
+        own = first + np.concatenate([[0.0], intercept])
+        offset = self.candidates.offset
+        if offset is not None and self.settings.refit_intercept:
+            carried = weights @ offset[:, self.present]
+            own = own - (carried - carried[0])
+        out[self.present] = own
         return out
 
     def fit_of(
@@ -290,21 +299,22 @@ class WideModel:
         used = np.flatnonzero(state.weights)
         found = self.candidates
         path = self.solver.path(found.columns, self.n_features)
-        shown = np.full((len(path), self.settings.log_prior.size), -np.inf)
-        first = self.settings.log_prior[self.present[0]]
-        shown[:, self.present] = first + path.intercepts
+        shown = [
+            self.whole_intercept(point.intercept, point.weights)
+            for point in self.solver.ordered()
+        ]
         return WideFit(
             columns=found.columns[used],
             weights=state.weights[used],
             slope=found.slope[used],
             offset=None if found.offset is None else found.offset[used],
-            intercept=self.whole_intercept(state.intercept),
+            intercept=self.whole_intercept(state.intercept, state.weights),
             chosen=found.columns[support],
             penalty=point.penalty,
             share=self.settings.share,
             gap=point.gap,
             tol=self.solver.tol,
-            path=replace(path, intercepts=shown),
+            path=replace(path, intercepts=np.array(shown).reshape(len(path), -1)),
             certificate=found.certificate,
             n_candidates=int(found.columns.size),
             stopped=self.progress.stopped,
