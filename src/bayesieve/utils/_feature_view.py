@@ -242,8 +242,10 @@ def model_sentence(model: Any) -> str:
         return _weighted_sentence(model, k, ones, certificate)
     if certificate is None:
         if hasattr(model, "weights_"):
-            return f"{k:,} of {n_in:,} columns used; the others have no weight."
-        return f"{k:,} of {n_in:,} {noun} kept, the others screened out."
+            rest = "; the others have no weight" if k < n_in else ""
+            return f"{k:,} of {n_in:,} columns used{rest}."
+        rest = ", the others screened out" if k < n_in else ""
+        return f"{k:,} of {n_in:,} {noun} kept{rest}."
     if certificate.is_optimal:
         if k == n_in:
             return f"All {k:,} {ones} are used, so there is nothing to prove."
