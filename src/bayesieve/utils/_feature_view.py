@@ -239,7 +239,7 @@ def model_sentence(model: Any) -> str:
     ones = noun[:-1] if one else noun
     certificate = getattr(model, "certificate_", None)
     if hasattr(model, "dual_gap_"):
-        return _weighted_sentence(model, k, ones, certificate)
+        return _weighted_sentence(model, k, ones)
     if certificate is None:
         if hasattr(model, "weights_"):
             rest = "; the others have no weight" if k < n_in else ""
@@ -260,13 +260,11 @@ def model_sentence(model: Any) -> str:
     )
 
 
-def _weighted_sentence(model: Any, k: int, ones: str, certificate: Any) -> str:
-    screened = ""
-    if certificate is not None and certificate.is_optimal:
-        screened = f" among {int(certificate.k):,} proven best by likelihood"
+def _weighted_sentence(model: Any, k: int, ones: str) -> str:
+    gap = max(float(model.dual_gap_), 0.0)
     return (
-        f"Proven: the weights of these {k:,} {ones}{screened} are within "
-        f"{max(float(model.dual_gap_), 0.0):.2g} nats of the optimum."
+        f"Proven: for these {k:,} {ones} and this penalty, no other weights fit more "
+        f"than {gap:.1g} nats better."
     )
 
 
