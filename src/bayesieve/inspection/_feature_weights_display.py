@@ -71,7 +71,7 @@ class FeatureWeightsDisplay:
         ax : matplotlib Axes, optional
         """
         check_is_fitted(estimator)
-        view = feature_view(estimator)
+        view = feature_view(estimator, max_features)
         if feature_names is not None:
             if len(feature_names) != estimator.n_features_in_:
                 raise ValueError(
@@ -101,7 +101,7 @@ class FeatureWeightsDisplay:
             self._draw_map(ax, view)
         else:
             self._draw_bars(ax, view)
-        left = len(self.view.names) - len(view.names)
+        left = view.total - len(view.names)
         if left:
             ax.set_title(
                 f"the {len(view.names):,} of largest {view.score_name}, {left:,} more "

@@ -80,7 +80,7 @@ def collect_report(
     'petal width (cm)'
     """
     check_is_fitted(model)
-    view = feature_view(model)
+    view = feature_view(model, LIMITS["features"])
     if counts is None:
         counts = getattr(model, "counts_", None)
     scores = cross_validation_of(model) if cv is None else _scores_given(cv)
@@ -91,7 +91,7 @@ def collect_report(
         solved = path_of_model(model, counts, sizes=sizes)
     names = NameTable(model, counts)
     if view.weights is None and solved is not None:
-        view = _with_weights(view, solved)
+        view = _with_weights(view, solved, model.support_indices_)
     table = hasattr(model, "partitions_")
     texts = hasattr(model, "support_terms_")
     noun = "columns" if table else "terms" if texts else "features"
@@ -135,11 +135,14 @@ def _scores_given(cv: list[dict[str, Any]]) -> CrossValidation | None:
     return CrossValidation.from_scores(k, mean, error)
 
 
-def _with_weights(view: FeatureView, solved: ModelPath) -> FeatureView:
+def _with_weights(
+    view: FeatureView, solved: ModelPath, support: np.ndarray
+) -> FeatureView:
     """A selector's features with the weights that its counts give them."""
-    weights = solved.weights(view.indices)
+    weights = solved.weights(support)  # each depends on the whole support
     if weights is None:
         return view
+    weights = weights[:, np.searchsorted(support, view.indices)]
     name = "log-probability less its mean"
     if len(view.classes) == 2:
         name = f"log-odds of {view.classes[1]}"
@@ -209,38 +212,37 @@ def _data(model: Any, view: FeatureView, counts: Any) -> dict[str, Any]:
     return {
         "rows": None if rows is None else float(np.sum(rows)),
         "features": int(n_features),
-        "selected": len(view.names),
+        "selected": view.total,
         "classes": classes[: LIMITS["classes"]],
         "n_classes": len(classes),
     }
 
 
 def _features(view: FeatureView, names: NameTable, counts: Any) -> dict[str, Any]:
-    shown = view.first(LIMITS["features"])
     n_classes = LIMITS["classes"]
     table, counted = None, None
     if counts is not None and counts.kind in ("count", "binary"):
-        part = counts.feature_count[:, shown.indices]
+        part = counts.feature_count[:, view.indices]
         table = part if isinstance(part, np.ndarray) else part.toarray()
         counted = "occurrences" if counts.kind == "count" else "rows"
     rows = [
         {
-            "name": names.place(int(column), shown.names[j]),
-            "score": rounded(shown.score[j]),
+            "name": names.place(int(column), view.names[j]),
+            "score": rounded(view.score[j]),
             "weights": None
-            if shown.weights is None
-            else [rounded(w) for w in shown.weights[:n_classes, j]],
+            if view.weights is None
+            else [rounded(w) for w in view.weights[:n_classes, j]],
             "discount": None
-            if shown.discounts is None
-            else rounded(min(max(shown.discounts[j], 0.0), 1.0)),
+            if view.discounts is None
+            else rounded(min(max(view.discounts[j], 0.0), 1.0)),
             "counts": None
             if table is None
             else [rounded(n) for n in table[:n_classes, j]],
         }
-        for j, column in enumerate(shown.indices.tolist())
+        for j, column in enumerate(view.indices.tolist())
     ]
     return {
-        "total": len(view.names),
+        "total": view.total,
         "score_name": view.score_name,
         "weight_name": view.weight_name,
         "signed": view.signed,

@@ -97,7 +97,7 @@ def k_path(
         "score_name": "cross-validated score",
         "weight_name": view.weight_name,
         "signed": view.signed,
-        "chosen": len(view.names),
+        "chosen": None if hasattr(model, "dual_gap_") else view.total,
         "elbow": elbow,
         "bic": bic,
         "best": None if scores is None else scores.best,

@@ -31,10 +31,13 @@ LIMITS = {
     "names": 20_000,
 }
 
-#: Control characters break lines and tables; lone surrogates cannot be written at all.
+#: Control characters break lines and tables, those that turn the direction of text make
+#: a command read unlike what it does, and lone surrogates cannot be written at all.
 _VISIBLE = {code: 0x2400 + code for code in range(32)} | {127: 0x2421}
-_VISIBLE |= dict.fromkeys(range(128, 160), 65533)
-_VISIBLE |= dict.fromkeys(range(55296, 57344), 65533)
+_VISIBLE |= dict.fromkeys(range(128, 160), 0xFFFD)
+_VISIBLE |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
+_VISIBLE |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
+_VISIBLE |= {0x2028: 0x2424, 0x2029: 0x2424}
 
 
 def clean_text(text: str, longest: int = 200) -> str:

@@ -44,6 +44,8 @@ class FeatureView:
     discounts : ndarray of shape (k,) or None
         Factor in [0, 1] that is already part of `weights`.
     classes : list of str
+    total : int
+        How many features the model uses; those here may be the first of them.
     """
 
     indices: np.ndarray
@@ -55,12 +57,7 @@ class FeatureView:
     signed: bool
     discounts: np.ndarray | None
     classes: list[str]
-
-    def strength(self) -> np.ndarray:
-        """Size of each feature's weights, shape (k,); the score without weights."""
-        if self.weights is None:
-            return np.abs(self.score)
-        return np.abs(self.weights).max(axis=0, initial=0.0)
+    total: int
 
     def first(self, limit: int) -> FeatureView:
         """The ``limit`` strongest features by score."""
@@ -75,6 +72,7 @@ class FeatureView:
             self.signed,
             None if self.discounts is None else self.discounts[cut],
             self.classes,
+            self.total,
         )
 
 
@@ -117,17 +115,24 @@ def is_bernoulli(model: Any) -> bool:
 def feature_names(model: Any, indices: np.ndarray) -> list[str]:
     """Names of some columns of a fitted model, ``x7`` where there are none."""
     terms = getattr(model, "support_terms_", None)
-    if terms is not None:  # only the selected terms are kept
-        known = dict(zip(model.support_indices_.tolist(), terms, strict=True))
-        return [str(known.get(i, f"x{i}")) for i in indices.tolist()]
+    if terms is not None:  # only the selected terms are kept, in their order
+        kept = model.support_indices_
+        places = np.minimum(np.searchsorted(kept, indices), kept.shape[0] - 1)
+        return [
+            str(terms[place]) if kept[place] == i else f"x{i}"
+            for place, i in zip(places.tolist(), indices.tolist(), strict=True)
+        ]
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return [f"x{i}" for i in indices.tolist()]
     return [str(names[i]) for i in indices.tolist()]
 
 
-def feature_view(model: Any) -> FeatureView:
-    """What a fitted classifier, selector or encoder of this package says."""
+def feature_view(model: Any, limit: int | None = None) -> FeatureView:
+    """What a fitted classifier, selector or encoder says of its strongest features.
+
+    With a limit, only so many are looked up by name: a model may use millions.
+    """
     if hasattr(model, "support_indices_"):
         indices = np.asarray(model.support_indices_, dtype=np.int64)
     elif hasattr(model, "levels_"):
@@ -145,7 +150,7 @@ def feature_view(model: Any) -> FeatureView:
         with np.errstate(invalid="ignore"):
             weights = np.where(discounts > 0, discounts * weights, 0.0)
     score, score_name = _score(model, indices, weights)
-    order = np.lexsort((indices, -np.nan_to_num(score, nan=-np.inf)))
+    order = np.lexsort((indices, -np.nan_to_num(score, nan=-np.inf)))[:limit]
     return FeatureView(
         indices=indices[order],
         names=feature_names(model, indices[order]),
@@ -156,6 +161,7 @@ def feature_view(model: Any) -> FeatureView:
         signed=signed,
         discounts=None if discounts is None else discounts[order],
         classes=classes,
+        total=int(indices.shape[0]),
     )
 
 

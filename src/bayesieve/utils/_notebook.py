@@ -41,13 +41,13 @@ def summary_html(model: Any) -> str:
         check_is_fitted(model)
     except NotFittedError:
         return ""
-    view = feature_view(model)
-    rest = len(view.names) - _SHOWN
+    view = feature_view(model, _SHOWN)
+    rest = view.total - len(view.names)
     more = f"<div>and {rest:,} more</div>" if rest > 0 else ""
     return (
         '<div style="margin-top:.6em;font-family:system-ui,sans-serif">'
         f"<strong>{escape(model_sentence(model))}</strong>"
-        f"{_table(view.first(_SHOWN))}{more}</div>"
+        f"{_table(view)}{more}</div>"
     )
 
 

@@ -685,7 +685,7 @@
     else note.append(el("span", { class: "name" }, found.label));
     note.append(" against how often it was right, over " + count(rows) + " held-out rows. Honest probabilities lie on the diagonal; the bars are rows.");
     place.append(note);
-    const panel = el("div", { class: "panel" });
+    const panel = el("div", { class: "panel small" });
     place.append(panel);
     figure(panel, () => "Calibration curve with " + bins.length + " bins", (width) => {
       const side = Math.min(width - EDGE.left - EDGE.right, 440);
@@ -721,7 +721,7 @@
 
   // -------------------------------------------------------------------- columns
 
-  const shade = (c, n) => (n <= 2 ? [0.28, 1][c] : 0.14 + (0.86 * c) / (n - 1));
+  const shade = (c, n) => (n <= 2 ? [0.28, 1][c] : 0.2 + (0.8 * c) / (n - 1));
   function classBar(counts) {
     const total = counts.reduce((a, b) => a + b, 0) || 1;
     const svg = draw("svg", { class: "meter", viewBox: "0 0 200 14", preserveAspectRatio: "none", "aria-hidden": "true" });
@@ -755,7 +755,7 @@
           el("td", { class: "name" }, part.label),
           el("td", { class: "n" }, count(rows)),
           el("td", { class: "wide" }, classBar(part.counts)),
-          el("td", { class: "n optional" }, rows ? percent(part.counts[best] / rows) + " " : "", el("span", { class: "name" }, cut(classes[best] || "", 24)))
+          el("td", { class: "n optional" }, el("span", { class: "name" }, cut(classes[best] || "", 24)), rows ? " · " + percent(part.counts[best] / rows) : "")
         );
       }));
       const aside = count(item.n_parts) + (item.kind === "numerical" ? " intervals" : " groups") + (item.weight === null ? "" : ", weight " + item.weight.toFixed(2)) + ", level " + item.level.toFixed(3);
