@@ -100,12 +100,21 @@
   const line = (points) =>
     points.map((p, i) => (i ? "L" : "M") + p[0].toFixed(1) + " " + p[1].toFixed(1)).join("");
 
+  // Margins of a drawing; narrow ones for phones.
+  const EDGE = { left: 58, right: 14, top: 12, names: 110, longest: 14 };
+  function setEdges(width) {
+    EDGE.left = width < 420 ? 42 : 58;
+    EDGE.names = width < 420 ? 72 : 110;
+    EDGE.longest = width < 420 ? 8 : 14;
+  }
+
   // A drawing that is made anew when its place changes width.
   function figure(place, label, paint) {
     const box = el("div", { class: "chart" });
     place.append(box);
     const repaint = () => {
       const width = Math.max(box.clientWidth, 220);
+      setEdges(width);
       const made = paint(width);
       made.setAttribute("role", "img");
       made.setAttribute("aria-label", label());
@@ -241,12 +250,12 @@
     const columns = [["name", "name", ""]];
     if (several) columns.push([null, "class", "optional"]);
     columns.push([null, "", "wide"]);
-    if (weighted) columns.push(["weight", report.features.weight_name, "n"]);
+    if (weighted) columns.push(["weight", cut(report.features.weight_name, 36), "n"]);
     if (discounted) columns.push(["discount", "kept", "n optional"]);
     columns.push(["score", report.features.score_name, weighted ? "n optional" : "n"]);
     if (counted) {
       for (let c = 0; c < rows[0].counts.length; c++) {
-        columns.push([null, report.features.counted + " in " + cut(classes[c], 30), "n optional"]);
+        columns.push([null, report.features.counted + " in " + cut(classes[c], 24), "n optional"]);
       }
     }
     const heads = columns.map(([key, title, kind]) => {
@@ -393,7 +402,6 @@
 
   // ---------------------------------------------------------------- path over k
 
-  const EDGE = { left: 58, right: 14, top: 12 };
 
   function showPath(place) {
     const { steps } = report.path;
@@ -571,7 +579,7 @@
     place.append(
       el("p", { class: "note" }, "Each " + report.noun.slice(0, -1) + " has a weight from 0 to 1. A smaller penalty lets more of them in.")
     );
-    const across = (width) => logarithmic(high, low === high ? high / 10 : low, EDGE.left, width - 110);
+    const across = (width) => logarithmic(high, low === high ? high / 10 : low, EDGE.left, width - EDGE.names);
     const named = [["chosen", "this model"], ["one_se", "within one standard error"], ["best", "best score"]];
     const jumps = [];
     for (const [key, title] of named) {
@@ -584,12 +592,12 @@
       const x = across(width);
       const bottom = height - 38;
       const y = linear(0, 1, bottom, EDGE.top + 12);
-      grid(svg, y, 0, 1, width - 96, 4);
+      grid(svg, y, 0, 1, width - EDGE.names + EDGE.right, 4);
       svg.append(text(EDGE.left, EDGE.top, "weight"));
-      for (const t of logTicks(low, high, (width - 160) / 60)) {
+      for (const t of logTicks(low, high, (width - EDGE.names - EDGE.left) / 44)) {
         svg.append(text(x(t), bottom + 18, number(t, 2), { "text-anchor": "middle" }));
       }
-      svg.append(text((EDGE.left + width - 110) / 2, bottom + 36, "penalty, falling to the right", { "text-anchor": "middle" }));
+      svg.append(text((EDGE.left + width - EDGE.names) / 2, bottom + 36, "penalty, falling to the right", { "text-anchor": "middle" }));
       const ends = [];
       path.lines.forEach((l, i) => {
         const points = l.weights.map((w, j) => [x(at(steps[j].penalty)), y(w)]);
@@ -613,8 +621,8 @@
         places[i] = Math.min(places[i], limit);
       }
       ends.forEach((end, i) => {
-        svg.append(draw("path", { class: "axis", fill: "none", d: line([[width - 108, end[0]], [width - 98, places[i]]]) }));
-        svg.append(text(width - 94, places[i] + 4, cut(nameOf(end[1]), 14), { class: end[2] < 8 ? "strong" : null }));
+        svg.append(draw("path", { class: "axis", fill: "none", d: line([[width - EDGE.names + 2, end[0]], [width - EDGE.names + 12, places[i]]]) }));
+        svg.append(text(width - EDGE.names + 16, places[i] + 4, cut(nameOf(end[1]), EDGE.longest), { class: end[2] < 8 ? "strong" : null }));
       });
     }
     slider(place, {
@@ -656,7 +664,7 @@
       grid(svg, y, 0, 1, width, 4);
       svg.append(text(EDGE.left, EDGE.top, "weight kept"));
       for (const t of niceTicks(0, most, width / 90)) svg.append(text(x(t), bottom + 18, number(t, 3), { "text-anchor": "middle" }));
-      svg.append(text((EDGE.left + width - 70) / 2, bottom + 36, "naive Bayes weight (nats between the classes)", { "text-anchor": "middle" }));
+      svg.append(text((EDGE.left + width - 70) / 2, bottom + 36, width < 420 ? "naive Bayes weight (nats)" : "naive Bayes weight (nats between the classes)", { "text-anchor": "middle" }));
       const taken = [];
       points.forEach(([s, w, name], i) => {
         const [px, py] = [x(Math.min(s, most * 1.06)), y(w)];
