@@ -24,7 +24,8 @@ _LINE = 0.17  # inches between labels
 
 def earliest_features(weights: Any, limit: int) -> np.ndarray:
     """Columns of a path in the order they enter, ties by their largest weight."""
-    table = sparse.csc_array(weights)
+    table = sparse.csc_array(weights, copy=True)
+    table.eliminate_zeros()  # a stored zero has not entered
     used = np.flatnonzero(np.diff(table.indptr))
     if not used.shape[0]:
         return used

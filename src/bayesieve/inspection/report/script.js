@@ -40,7 +40,7 @@
   function column(values) {
     const sizes = values.map((x) => Math.abs(value(x))).filter(Number.isFinite);
     const largest = Math.max(...sizes, 0);
-    const decimals = largest >= 100 ? 1 : largest >= 1 ? 2 : largest >= 0.01 ? 4 : 6;
+    const decimals = largest >= 1e4 ? 0 : largest >= 100 ? 1 : largest >= 1 ? 2 : largest >= 0.01 ? 4 : 6;
     return (x) => {
       x = value(x);
       if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
