@@ -1,7 +1,7 @@
 """One self-contained page from the data of a report.
 
 Two rules keep it safe: here every text goes through `escape`, and the script in the
-page writes names and labels with ``textContent`` only. The policy in the page's head
+page writes names and labels as text nodes only. The policy in the page's head
 allows this one style and this one script by their hashes, and no connection at all.
 """
 
@@ -19,6 +19,7 @@ from bayesieve.inspection._report_data import ReportData
 __all__ = ["render_report"]
 
 _SHOWN_WITHOUT_SCRIPT = 100
+_SCRIPTS = ("tools.js", "features.js", "paths.js", "columns.js", "page.js")
 
 
 def render_report(data: ReportData) -> str:
@@ -48,7 +49,7 @@ def render_report(data: ReportData) -> str:
             f"render_report draws a ReportData. Got {type(data).__name__}. "
             "Hint: collect_report makes one from a fitted model."
         )
-    page, style, script = (_asset(n) for n in ("page.html", "style.css", "script.js"))
+    page, style, script = _asset("page.html"), _asset("style.css"), _script()
     sections = [
         ("features", data.noun.capitalize(), _features(data)),
         ("path", f"How many {data.noun}?", _path(data)),
@@ -96,6 +97,13 @@ def render_report(data: ReportData) -> str:
 def _asset(name: str) -> str:
     folder = resources.files("bayesieve.inspection") / "report"
     return (folder / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+@cache
+def _script() -> str:
+    """The files of the script, one after the other in a scope of their own."""
+    parts = "\n".join(map(_asset, _SCRIPTS))
+    return f'"use strict";\n(function () {{\n{parts}}})();\n'
 
 
 def _hash(text: str) -> str:
