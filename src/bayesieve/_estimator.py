@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
+from bayesieve.utils._notebook import NotebookMixin
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]
@@ -29,7 +30,7 @@ LEAN_MESSAGE = (
 _PARAMETER_OF = {"threshold": "binarize", "strict_binary": "binarize=None, strict"}
 
 
-class RowCounter(BaseEstimator, metaclass=ABCMeta):
+class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators that count rows by class: validation and counting.
 
     A subclass says how rows are counted (`_count_kind`, `_count_options`).
