@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
+from bayesieve.utils._notebook import NotebookMixin
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]
@@ -29,7 +30,7 @@ LEAN_MESSAGE = (
 _PARAMETER_OF = {"threshold": "binarize", "strict_binary": "binarize=None, strict"}
 
 
-class RowCounter(BaseEstimator, metaclass=ABCMeta):
+class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators that count rows by class: validation and counting.
 
     A subclass says how rows are counted (`_count_kind`, `_count_options`).
@@ -259,8 +260,8 @@ class CountingEstimator(RowCounter):
             )
         if self._needs_rows():
             raise ValueError(
-                f"{name}.fit_counts cannot cross-validate: the folds are made of rows, "
-                "which counts no longer know. Hint: use fit(X, y)."
+                f"{name}.fit_counts cannot do what needs rows (cross-validation, "
+                "weights): counts no longer know them. Hint: use fit(X, y)."
             )
         if counts.kind != self._count_kind():
             raise ValueError(

@@ -124,7 +124,8 @@ def test_the_descent_kernel_minimises_the_plain_second_order_model(kind, interce
         low,
         high,
         g[5:].copy() if intercept else None,
-        sweeps=5000,
+        rounds=5000,
+        conjugate_steps=20,
         tol=1e-16,
     )
     found = np.concatenate([step, shift]) if intercept else step

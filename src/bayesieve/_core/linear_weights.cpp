@@ -91,7 +91,7 @@ int descent(const Indices& indptr, const Rows& rows, const std::optional<Values>
             const Matrix& slope, const std::optional<Matrix>& offset, const Matrix& posterior, const std::optional<Vector>& row_weight,
             const Indices& chosen, const Vector& gradient, const Vector& low, const Vector& high,
             OutVector d, const std::optional<Vector>& intercept_gradient,
-            const std::optional<OutVector>& intercept, int sweeps, double tol) {
+            const std::optional<OutVector>& intercept, int rounds, int conjugate_steps, double tol) {
     const Chosen which = checked(chosen, slope.shape(0));
     const std::size_t R = slope.shape(1), n = posterior.shape(0);
     require(posterior.shape(1) == R && (!row_weight || row_weight->shape(0) == n),
@@ -111,7 +111,8 @@ int descent(const Indices& indptr, const Rows& rows, const std::optional<Values>
         bayesieve::LinearDescent<Value> model(terms, posterior.data(),
                                               row_weight ? row_weight->data() : nullptr, n,
                                               which.data, which.count);
-        return model.run(gradient.data(), low.data(), high.data(), step, ig, b, sweeps, tol);
+        return model.run(gradient.data(), low.data(), high.data(), step, ig, b, rounds,
+                         conjugate_steps, tol);
     });
 }
 
@@ -127,7 +128,8 @@ void register_linear_weights(nb::module_& m) {
     m.def("linear_descent", &descent, "indptr"_a, "rows"_a, "values"_a.none(), "slope"_a,
           "offset"_a.none(), "posterior"_a, "row_weight"_a.none(), "chosen"_a, "gradient"_a, "low"_a, "high"_a,
           "out"_a.noconvert(), "intercept_gradient"_a.none(), "intercept"_a.none().noconvert(),
-          "sweeps"_a, "tol"_a,
-          "Coordinate descent on the second-order model over a box: the step into out, that of\n"
-          "the intercepts into intercept. Returns the number of sweeps.");
+          "rounds"_a,
+          "conjugate_steps"_a, "tol"_a,
+          "Minimise the second-order model over a box: the step into out, that of the intercepts\n"
+          "into intercept. Returns the number of rounds.");
 }

@@ -180,14 +180,16 @@ class LinearTerms:
         high: Array,
         intercept_gradient: Array | None,
         *,
-        sweeps: int,
+        rounds: int,
+        conjugate_steps: int,
         tol: float,
     ) -> tuple[Array, Array]:
         """Step of the chosen weights that nearly minimises the second-order model.
 
-        Coordinate descent within ``low <= step <= high``, until a sweep gains less than
-        `tol` of what the first one did. The intercepts move with them, without bounds,
-        where their gradient is given. Returns both steps.
+        Sweeps of coordinate descent and conjugate gradients within ``low <= step <=
+        high``, until a round of them gains less than `tol` of what the first one did.
+        The intercepts move with them, without bounds, where their gradient is given.
+        Returns both steps.
         """
         step, intercept = np.empty(chosen.size), np.zeros(self.n_classes - 1)
         _core.linear_descent(
@@ -205,10 +207,33 @@ class LinearTerms:
             step,
             intercept_gradient,
             None if intercept_gradient is None else intercept,
-            sweeps,
+            rounds,
+            conjugate_steps,
             tol,
         )
         return step, intercept
+
+    def diagonal(
+        self, scores: Array, chosen: Array, row_weight: Array | None = None
+    ) -> Array:
+        """Second derivative for each chosen weight alone, at relative scores."""
+        p = scores.copy()
+        _core.softmax_nll(p, np.zeros(self.n_rows, np.int32), None, True)
+        part = self.columns[:, chosen]
+        s = self._slope[chosen]
+        a = np.zeros_like(s) if self._offset is None else self._offset[chosen]
+        r = np.ones(self.n_rows) if row_weight is None else row_weight
+        # E[t^2] - E[t]^2 with t = x s_c + a_c in class c, and 0 in class 0.
+        q = r[:, None] * p
+        square, linear = part.multiply(part).T @ q, part.T @ q
+        out = (s**2 * square + 2.0 * s * a * linear + a**2 * q.sum(axis=0)).sum(axis=1)
+        for k in range(chosen.size):
+            x = part[:, [k]].tocoo()
+            mean = p @ a[k]
+            rows = x.row
+            inner = mean[rows] + x.data * (p[rows] @ s[k])
+            out[k] -= float(r @ mean**2) + float(r[rows] @ (inner**2 - mean[rows] ** 2))
+        return np.asarray(np.maximum(out, 0.0))
 
     def curvature(
         self, w: Array, log_prior: Array, chosen: Array, row_weight: Array | None = None

@@ -57,7 +57,7 @@ class Fold:
         used = np.flatnonzero(state.weights)
         found, w = self.model.candidates, state.weights[used]
         joint = np.asarray(self.block[:, used] @ (w[:, None] * found.slope[used]))
-        joint = joint + self.model.whole_intercept(state.intercept)
+        joint = joint + self.model.whole_intercept(state.intercept, state.weights)
         if found.offset is not None:
             joint += w @ found.offset[used]
         return joint
@@ -88,7 +88,7 @@ def folds(
             counts,
         )
         own = settings.for_rows(part)
-        model = WideModel(part, own, progress())
+        model = WideModel.of(part, own, progress())
         block = candidate_block(
             data.X[test], model.candidates.columns, own.model, own.binarize
         ).tocsr()
