@@ -35,6 +35,8 @@ PROMISED = [
     "WeightHistoryDisplay",
     "compression_rate",
     "baselines",
+    "load_model",
+    "save_model",
     "screen_interactions",
     "solve_bernoulli",
     "solve_multinomial",

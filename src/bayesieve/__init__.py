@@ -35,6 +35,8 @@ _HOME = {
     "SparsityPath": "bayesieve.solvers",
     "WeightHistoryDisplay": "bayesieve.inspection",
     "compression_rate": "bayesieve.metrics",
+    "load_model": "bayesieve.persistence",
+    "save_model": "bayesieve.persistence",
     "screen_interactions": "bayesieve.feature_selection",
     "solve_bernoulli": "bayesieve.solvers",
     "solve_multinomial": "bayesieve.solvers",
@@ -71,7 +73,9 @@ __all__ = [
     "compression_rate",
     "datasets",
     "exceptions",
+    "load_model",
     "metrics",
+    "save_model",
     "screen_interactions",
     "solve_bernoulli",
     "solve_multinomial",
@@ -114,6 +118,10 @@ if TYPE_CHECKING:
         SparseMultinomialNB,
         SparseMultinomialNBCV,
         SparseTextNB,
+    )
+    from bayesieve.persistence import (
+        load_model,
+        save_model,
     )
     from bayesieve.preprocessing import (
         MODLEncoder,
