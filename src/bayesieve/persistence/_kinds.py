@@ -194,6 +194,8 @@ class Labels(Kind):
         """Read the labels."""
         if entry == "numbers":
             labels = reader.array(name, "biuf")
+        elif entry not in ("strings", "objects"):
+            raise ValueError(f"{name!r} does not hold labels")
         else:
             values = unpack_values(reader, name)
             if entry == "strings":
@@ -231,6 +233,8 @@ class Names(Kind):
         names: Any
         if entry == "packed":
             names = reader.packed(name)
+        elif entry != "strings":
+            raise ValueError(f"{name!r} does not hold strings")
         else:
             texts = reader.texts(name)
             names = np.empty(len(texts), dtype=object)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts._mixed import LevelCounts, ValueMoments
+from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_options import TextOptions
 from bayesieve.feature_selection import (
     FDRScreener,
@@ -165,6 +166,10 @@ def _gather_text(model: Any, names: list[str]) -> Values:
 
 def _set_text(model: Any, values: Values) -> None:
     options = TextOptions(**values["_options"])
+    if options.ngram_range[1] >= 2**31:
+        raise ValueError("'_options' asks for n-grams that no text has")
+    if not isinstance(values["_names"], TermNames):
+        raise ValueError("'_names' must be packed")
     terms = values["_names"].tolist()
     derived = {
         "_options": options,
