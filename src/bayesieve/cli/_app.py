@@ -121,8 +121,15 @@ def _run(argv: Sequence[str] | None) -> int:
     except OSError as error:
         if _is_broken_pipe(error):
             raise
-        _complain(str(error))
+        _complain(_told(error))
         return EXIT_ERROR
+
+
+def _told(error: OSError) -> str:
+    """Return an error of the system without its number."""
+    if error.strerror is None or error.filename is None:
+        return str(error)
+    return f"{error.filename!r}: {error.strerror.lower()}"
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 __all__ = ["Feature", "certificate_fields", "selected_features"]
 
 
@@ -81,6 +79,8 @@ def _names(model: Any) -> list[str]:
 
 def _weights(model: Any) -> tuple[list[float], list[Any]]:
     """Return the weight of each feature and the class it speaks for."""
+    import numpy as np
+
     classes = model.classes_.tolist()
     if hasattr(model, "theta_"):  # Gaussian
         logs = model.theta_ / np.sqrt(model.var_.mean(axis=0))
@@ -99,6 +99,8 @@ def _weights(model: Any) -> tuple[list[float], list[Any]]:
 
 def _by_class(model: Any, counts: Any) -> list[list[float]] | None:
     """Return count, rows or mean of each feature in each class."""
+    import numpy as np
+
     if hasattr(model, "theta_"):
         return model.theta_.T.tolist()
     if counts is None or counts.kind not in ("count", "binary"):

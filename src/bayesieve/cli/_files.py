@@ -86,8 +86,10 @@ def _matches(pattern: str) -> list[str]:
     folder = os.path.dirname(pattern) or "."
     names = os.listdir(folder) if os.path.isdir(folder) else []
     near = difflib.get_close_matches(os.path.basename(pattern), names, n=1)
-    hint = f" Did you mean {os.path.join(os.path.dirname(pattern), near[0])!r}?"
-    raise CommandError(f"there is no file {pattern!r}.{hint if near else ''}")
+    hint = ""
+    if near:
+        hint = f" Did you mean {os.path.join(os.path.dirname(pattern), near[0])!r}?"
+    raise CommandError(f"there is no file {pattern!r}.{hint}")
 
 
 def _format_of(path: str) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import bz2
+import gzip
+import io
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -29,17 +32,17 @@ def svmlight_batches(files: DataFiles) -> Iterator[tuple[Any, np.ndarray]]:
     from sklearn.datasets import load_svmlight_file
 
     for path in files.paths:
-        size = os.path.getsize(path)
-        packed = path.lower().endswith((".gz", ".bz2"))
-        starts = [0] if packed else range(0, max(size, 1), _CHUNK_BYTES)
-        for start in starts:
-            part = {} if packed else {"offset": start, "length": _CHUNK_BYTES}
-            try:
-                X, y = load_svmlight_file(path, zero_based=True, **part)
-            except (ValueError, OSError, EOFError) as error:
-                raise CommandError(f"{path!r} cannot be read: {error}") from None
-            if X.shape[0]:
-                yield X, y
+        ending = os.path.splitext(path.lower())[1]
+        opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(ending, open)
+        try:
+            with opened(path, "rb") as file:
+                while lines := file.readlines(_CHUNK_BYTES):
+                    piece = io.BytesIO(b"".join(lines))
+                    X, y = load_svmlight_file(piece, zero_based=True)
+                    if X.shape[0]:
+                        yield X, y
+        except (ValueError, OSError, EOFError) as error:
+            raise CommandError(f"{path!r} cannot be read: {error}") from None
 
 
 def read_svmlight(files: DataFiles) -> tuple[Any, np.ndarray]:

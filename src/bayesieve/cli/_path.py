@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import warnings
 from typing import Any
 
@@ -146,8 +147,18 @@ def _show(
         f"{outcome['bic']:,}. 'short by' is how much better any other choice could "
         "be, at most.",
     )
-    name = " ".join(arguments.data)
-    terminal.line(f"Try next: bayesieve select {name} -k {outcome['elbow']}")
+    terminal.line("Try next:")
+    terminal.line(f"  {_select_command(arguments)} -k {outcome['elbow']}")
+
+
+def _select_command(arguments: argparse.Namespace) -> str:
+    """Return the command that selects from the same data with the same options."""
+    words = arguments.command_line[2:]
+    if "--sizes" in words:
+        place = words.index("--sizes")
+        words = words[:place] + words[place + 2 :]
+    kept = [word for word in words if not word.startswith("--sizes=")]
+    return shlex.join(["bayesieve", "select", *kept])
 
 
 def _thinned(rows: list[dict[str, Any]], kept: set[int]) -> list[dict[str, Any]]:

@@ -17,7 +17,6 @@ from bayesieve.cli._command import Command, CommandError
 from bayesieve.cli._files import DataFiles, check_column, find_files, needs
 from bayesieve.cli._options import add_data_arguments
 from bayesieve.cli._output import check_writable, written
-from bayesieve.cli._progress import Progress
 
 __all__ = ["PREDICT"]
 
@@ -48,6 +47,7 @@ def _run(arguments: argparse.Namespace) -> None:
     form = _output_format(arguments)
     check_writable(arguments.out, "--out")
     files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
+    from bayesieve.cli._progress import Progress
     from bayesieve.persistence import load_model, load_notes
 
     model = load_model(arguments.model)

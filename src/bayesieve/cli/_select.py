@@ -112,6 +112,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "evaluation": evaluation,
         "cross_validation": fitted.cv,
         "seconds": clock.seconds,
+        "stopped": getattr(model, "stopped_", None),
         "saved": arguments.save,
         "report": arguments.report,
         "interrupted": interrupted,
@@ -186,17 +187,21 @@ def _show(
     if certificate is not None:
         terminal.paragraph(certificate_sentence(certificate, k, unit), "bold")
         gain = certificate["objective"] - certificate["null_objective"]
-        seconds = outcome["seconds"].get("selection", 0.0)
+        spent = outcome["seconds"]
+        seconds = spent["selection"] + spent.get("cross-validation", 0.0)
         terminal.paragraph(
             f"Log-likelihood gained: {gain:,.1f} nats. "
             f"Search nodes: {certificate['nodes']:,}. Selected in {seconds:.2g} s."
         )
     else:
-        terminal.paragraph(
-            f"{k} of {outcome['n_features']:,} {unit} have a weight: any other would "
-            "cost more than it tells.",
-            "bold",
-        )
+        told = f"{k} of {outcome['n_features']:,} {unit} have a weight: "
+        if arguments.k in (None, "all"):
+            told += "any other would cost more than it tells."
+        else:
+            told += "those that say most, as many as -k allows."
+        terminal.paragraph(told, "bold")
+        if outcome["stopped"] == "time":
+            terminal.paragraph("The search of the weights stopped at --time-limit.")
     if outcome["cross_validation"] is not None:
         _show_choice(outcome, arguments, terminal)
     if outcome["evaluation"] is not None:

@@ -17,7 +17,7 @@ __all__ = [
     "show_next",
 ]
 
-_LONGEST_TABLE = 40  # features shown; of more, those of largest weight
+_LONGEST_TABLE = 40  # features shown; of more, those of largest gain
 _LONGEST_NAME = 30
 
 
@@ -27,8 +27,9 @@ def show_features(
     """Print one line for each feature, with a bar for its weight."""
     shown = list(features)
     if len(shown) > _LONGEST_TABLE:
-        strongest = sorted(features, key=lambda row: -abs(row.weight))[:_LONGEST_TABLE]
-        shown = [row for row in features if row in strongest]
+        order = sorted(features, key=lambda row: (-row.gain, -abs(row.weight)))
+        strongest = {id(row) for row in order[:_LONGEST_TABLE]}
+        shown = [row for row in features if id(row) in strongest]
     if not shown:
         return
     if shown[0].parts is not None:
@@ -38,7 +39,7 @@ def show_features(
     else:
         _show_many_sides(shown, unit, terminal)
     if len(shown) < len(features):
-        terminal.line(f"  and {len(features) - len(shown):,} more of smaller weight")
+        terminal.line(f"  and {len(features) - len(shown):,} more that say less")
 
 
 def _name_width(rows: Sequence[Feature], unit: str, terminal: Terminal) -> int:

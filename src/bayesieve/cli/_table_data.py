@@ -20,6 +20,8 @@ __all__ = ["MATRIX_KINDS", "TableData", "fit_matrix", "frame_of", "typed_as"]
 
 #: Ways to write that a value is missing in a CSV file.
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+#: Values from which fitting takes more than a second or so.
+_SLOW_CELLS = 2_000_000
 MATRIX_KINDS = {"multinomial": "count", "bernoulli": "binary", "gaussian": "moments"}
 
 
@@ -160,7 +162,7 @@ class TableData:
         most = self._most_columns(k, X.shape[1])
         parameters = {
             "random_state": self.seed,
-            "verbose": True,
+            "verbose": X.size > _SLOW_CELLS,
             "max_seconds": self.arguments.time_limit,
         }
         try:
@@ -169,6 +171,7 @@ class TableData:
             everything = None
             if most is not None and self.share > 0:
                 everything = SelectiveNB(**parameters).fit(X, y)
+            model.verbose = False  # a progress bar is for this run only
         except TypeError as error:  # a column of lists, for instance
             raise CommandError(str(error)) from None
         return Fitted(
