@@ -83,7 +83,8 @@ def test_help_loads_no_heavy_package(arguments):
         "import sys\n"
         "from bayesieve.cli import main\n"
         f"assert main({arguments!r}) == 0\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'duckdb', 'pyarrow'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'duckdb', 'pyarrow'}\n"
+        "heavy &= set(sys.modules)\n"
         "sys.exit(f'imported {sorted(heavy)}' if heavy else 0)\n"
     )
     done = subprocess.run(

@@ -23,7 +23,7 @@ OUTCOME = _demo._Outcome(
     vocabulary=7431,
     words=[
         _demo._Word("claim", 0, 82, 5.5),
-        _demo._Word("wednesdayafternoontealadies", 1, 2, 0.25),
+        _demo._Word("wednesdayafternoontealadieschoir", 1, 2, 0.25),
         _demo._Word("my", 581, 11, -2.75),
     ],
     certificate={
@@ -80,7 +80,7 @@ def test_bar_sides_follow_the_sign_of_the_weight():
     lines = {line.split()[0]: line for line in shown(OUTCOME).splitlines() if line}
     assert "│█" in lines["claim"]
     assert "█│" in lines["my"]
-    assert "wednesdayafternoontealad…" in lines  # cut, with a mark
+    assert "wednesdayafternoontealadie…" in lines  # cut, with a mark
 
 
 def test_a_large_k_shows_the_words_of_largest_weight():

@@ -107,6 +107,7 @@ def _run(argv: Sequence[str] | None) -> int:
     arguments.parser = parser
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("default")
             # Warnings for those who write programs say nothing to those who run this.
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)

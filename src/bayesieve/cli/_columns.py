@@ -134,16 +134,19 @@ class _Sample:
     def text(self, names: list[str]) -> str | None:
         """Return the column that reads like texts, the wordiest of several."""
         scores = {name: self._wordiness(name) for name in names}
-        wordy = [name for name in names if scores[name] >= 3]
-        called = [name for name in wordy if name.lower() in _TEXT_NAMES]
+        called = [n for n in names if n.lower() in _TEXT_NAMES and scores[n] >= 2]
+        wordy = [n for n in names if scores[n] >= 3 and not self._repeats(n)]
         return max(called or wordy, key=lambda name: scores[name], default=None)
 
+    def _repeats(self, name: str) -> bool:
+        """Tell whether a column has few different values, as categories do."""
+        values = self._values[name]
+        return len(set(values)) < 0.3 * len(values)
+
     def _wordiness(self, name: str) -> float:
-        """Mean number of words; 0 for what is not text or repeats itself."""
+        """Mean number of words; 0 for what is not text."""
         values = [value for value in self._values[name] if value not in (None, "")]
         if not values or not all(isinstance(value, str) for value in values):
-            return 0.0
-        if len(set(values)) < 0.3 * len(values):
             return 0.0
         words = sum(len(value.split()) for value in values) / len(values)
         long = sum(len(value) for value in values) / len(values) >= 40

@@ -6,6 +6,7 @@ are text until all of a column is known, and a file is read in the order of its 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
 import glob
@@ -278,13 +279,15 @@ class DataFiles:
             block = stream.read(1 << 16)
             return len(block) < 1 << 16 and not block.strip()
 
-    def _stream(self, path: str) -> Any:
+    @contextlib.contextmanager
+    def _stream(self, path: str) -> Iterator[Any]:
         pyarrow = needs("pyarrow")
         packed = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
         ending = os.path.splitext(path.lower())[1]
         try:
-            return pyarrow.input_stream(path, compression=packed.get(ending))
-        except OSError as error:
+            with pyarrow.input_stream(path, compression=packed.get(ending)) as stream:
+                yield stream
+        except (OSError, EOFError) as error:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
 
     def _unreadable(self, path: str, error: Exception) -> CommandError:

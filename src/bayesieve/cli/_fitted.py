@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Clock", "Fitted", "evaluate", "one_standard_error"]
+__all__ = ["Clock", "Fitted", "default_size", "evaluate", "one_standard_error"]
 
 
 @dataclass
@@ -95,6 +95,11 @@ def evaluate(fitted: Fitted, majority: int) -> dict[str, Any] | None:
     if fitted.everything is not None:
         found["all_features_accuracy"] = right_all / rows
     return found
+
+
+def default_size(n_features: int) -> int:
+    """Return the number of features to select when none is asked for."""
+    return max(2, min(20, n_features))
 
 
 def one_standard_error(cv: list[dict[str, Any]]) -> tuple[int, int]:

@@ -47,9 +47,9 @@ class CountsData:
     def fit(self, k: Any, clock: Any, *, saves: bool) -> Any:
         """Select and estimate from the counts."""
         from bayesieve import naive_bayes
-        from bayesieve.cli._fitted import Fitted
+        from bayesieve.cli._fitted import Fitted, default_size
 
-        k = 20 if k is None else k
+        k = default_size(self.counts.n_features) if k is None else k
         if k in ("cv", "1se"):
             raise CommandError(
                 f"-k {k} needs rows, which counts no longer know. Hint: -k bic or "

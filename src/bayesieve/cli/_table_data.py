@@ -12,7 +12,7 @@ import numpy as np
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles, needs
-from bayesieve.cli._fitted import Clock, Fitted
+from bayesieve.cli._fitted import Clock, Fitted, default_size
 from bayesieve.cli._labels import HeldOut, Labels, rows_with_codes
 from bayesieve.cli._progress import Progress
 
@@ -207,7 +207,7 @@ def fit_matrix(
     from bayesieve import naive_bayes
     from bayesieve.counts import ClassCounts
 
-    k = 20 if k is None else k
+    k = default_size(X.shape[1]) if k is None else k
     common = {"time_limit": arguments.time_limit}
     if model != "gaussian":
         common["alpha"] = arguments.alpha

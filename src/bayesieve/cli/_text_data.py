@@ -12,7 +12,7 @@ import numpy as np
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
-from bayesieve.cli._fitted import Clock, Fitted, one_standard_error
+from bayesieve.cli._fitted import Clock, Fitted, default_size, one_standard_error
 from bayesieve.cli._labels import HeldOut, Labels, rows_with_codes
 from bayesieve.cli._options import text_parameters
 from bayesieve.cli._progress import Interrupt, Progress
@@ -158,7 +158,6 @@ class TextData:
         """Count, choose k if asked to, select and estimate."""
         from bayesieve.naive_bayes import SparseTextNB
 
-        k = 20 if k is None else k
         cv = None
         with Interrupt(saves) as interrupt:
             if k in ("cv", "1se"):
@@ -170,6 +169,7 @@ class TextData:
                 with clock.measure("counting"):
                     counts = self.count(interrupt)
             stopped = interrupt.requested
+        k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
             model = SparseTextNB(k, **self.parameters).fit_counts(counts)
         everything = None
