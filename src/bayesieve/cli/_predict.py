@@ -63,16 +63,14 @@ def _run(arguments: argparse.Namespace) -> None:
     if not isinstance(settings, dict):
         raise CommandError(f"the notes of {arguments.model!r} are damaged.")
     source = _source(model, files, settings, arguments)
-    right = known = 0
-    with _sink(arguments.out, form) as sink, Progress("Predicting") as bar:
-        header = ["row", "prediction", "probability"]
-        if arguments.proba:
-            labels = [str(label) for label in model.classes_.tolist()]
-            header = ["row", "prediction", *(f"probability {c}" for c in labels)]
-        if len(files.paths) > 1:
-            header.insert(0, "file")
-        sink.begin(header)
-        done = 0
+    header = ["row", "prediction", "probability"]
+    if arguments.proba:
+        labels = [str(label) for label in model.classes_.tolist()]
+        header = ["row", "prediction", *(f"probability {c}" for c in labels)]
+    if len(files.paths) > 1:
+        header.insert(0, "file")
+    right = known = done = 0
+    with _sink(arguments.out, form, header) as sink, Progress("Predicting") as bar:
         for path, before, rows, truth in source:
             columns, hits, labelled = _columns(model, rows, truth, arguments.proba)
             numbers = list(range(before + 1, before + 1 + len(columns[0])))
@@ -82,6 +80,7 @@ def _run(arguments: argparse.Namespace) -> None:
             sink.add(columns)
             right, known, done = right + hits, known + labelled, done + len(numbers)
             bar.update(done, "rows")
+        sink.end()
     if known and sys.stderr is not None:
         print(
             f"bayesieve: {100 * right / known:.1f} % of {known:,} labelled rows are "
@@ -239,27 +238,25 @@ def _output_format(arguments: argparse.Namespace) -> str:
 
 
 class _Sink(Protocol):
-    """Where predictions go, column by column."""
-
-    def begin(self, header: list[str]) -> None:
-        """Take the names of the columns."""
+    """Where predictions go; nothing is written before the first rows are known."""
 
     def add(self, columns: list[list[Any]]) -> None:
-        """Write rows."""
+        """Write rows, given column by column."""
+
+    def end(self) -> None:
+        """Finish, also when there were no rows."""
 
 
 class _CsvSink:
     """CSV or TSV."""
 
-    def __init__(self, file: Any, delimiter: str) -> None:
+    def __init__(self, file: Any, delimiter: str, header: list[str]) -> None:
         self._writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-
-    def begin(self, header: list[str]) -> None:
-        """Write the header."""
-        self._writer.writerow(header)
+        self._header: list[str] | None = header
 
     def add(self, columns: list[list[Any]]) -> None:
-        """Write rows; numbers with six digits."""
+        """Write rows; probabilities with six digits."""
+        self.end()
         shown = [
             [f"{value:.6g}" for value in column]
             if column and isinstance(column[0], float)
@@ -268,16 +265,18 @@ class _CsvSink:
         ]
         self._writer.writerows(zip(*shown, strict=True))
 
+    def end(self) -> None:
+        """Write the header, once."""
+        if self._header is not None:
+            self._writer.writerow(self._header)
+            self._header = None
+
 
 class _JsonSink:
     """One JSON object a line."""
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def begin(self, header: list[str]) -> None:
-        """Remember the names."""
-        self._header = header
+    def __init__(self, file: Any, header: list[str]) -> None:
+        self._file, self._header = file, header
 
     def add(self, columns: list[list[Any]]) -> None:
         """Write rows."""
@@ -285,39 +284,40 @@ class _JsonSink:
             line = dict(zip(self._header, row, strict=True))
             self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
+    def end(self) -> None:
+        """Write nothing: a file without lines has no rows."""
+
 
 class _ParquetSink:
     """Parquet, a row group for each batch."""
 
-    def __init__(self, path: str, stack: contextlib.ExitStack) -> None:
-        self._path, self._stack, self._writer = path, stack, None
-        stack.callback(self._end)
-
-    def begin(self, header: list[str]) -> None:
-        """Remember the names."""
-        self._header = header
+    def __init__(self, path: str, header: list[str]) -> None:
+        self._path, self._header = path, header
+        self._writer: Any = None
 
     def add(self, columns: list[list[Any]]) -> None:
         """Write rows."""
-        pyarrow = needs("pyarrow")
+        pyarrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
         table = pyarrow.table(dict(zip(self._header, columns, strict=True)))
         if self._writer is None:
-            parquet = needs("pyarrow.parquet")
-            self._writer = self._stack.enter_context(
-                parquet.ParquetWriter(self._path, table.schema)
-            )
+            self._writer = parquet.ParquetWriter(self._path, table.schema)
         self._writer.write_table(table)
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """Leave a file without rows where there were none."""
         if self._writer is None:
             pyarrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
             empty = pyarrow.table({name: pyarrow.nulls(0) for name in self._header})
             parquet.write_table(empty, self._path)
 
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
 
 @contextlib.contextmanager
-def _sink(path: str | None, form: str) -> Iterator[_Sink]:
+def _sink(path: str | None, form: str, header: list[str]) -> Iterator[_Sink]:
     """Open the place where predictions go; a file is there when it is complete."""
     with contextlib.ExitStack() as stack:
         if path is None:
@@ -325,14 +325,14 @@ def _sink(path: str | None, form: str) -> Iterator[_Sink]:
         else:
             beside = stack.enter_context(written(path))
             if form == "parquet":
-                with contextlib.ExitStack() as inner:
-                    yield _ParquetSink(beside, inner)
+                with contextlib.closing(_ParquetSink(beside, header)) as sink:
+                    yield sink
                 return
             file = stack.enter_context(open(beside, "w", encoding="utf-8", newline=""))
         if form == "jsonl":
-            yield _JsonSink(file)
+            yield _JsonSink(file, header)
         else:
-            yield _CsvSink(file, "\t" if form == "tsv" else ",")
+            yield _CsvSink(file, "\t" if form == "tsv" else ",", header)
 
 
 PREDICT = Command(

@@ -124,9 +124,11 @@ def _run(arguments: argparse.Namespace) -> int | None:
         _show(outcome, features, arguments, data, Terminal())
     if interrupted:
         if sys.stderr is not None:
+            told = "was not evaluated"
+            if fitted.interrupted:
+                told = f"knows the first {fitted.train_rows:,} rows only"
             print(
-                f"bayesieve: interrupted; the model in {arguments.save!r} knows the "
-                f"first {fitted.train_rows:,} rows it was given",
+                f"bayesieve: interrupted; the model in {arguments.save!r} {told}",
                 file=sys.stderr,
             )
         return EXIT_INTERRUPTED
