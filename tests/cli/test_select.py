@@ -452,6 +452,8 @@ def test_files_with_other_columns(tmp_path, capsys):
         (["--min-df", "x"], "a number of texts or a share"),
         (["--alpha", "-1"], "a number >= 0"),
         (["--time-limit", "0"], "a number > 0"),
+        (["--seed", "-1"], "must be a number >= 0|expected one argument"),
+        (["--seed", "x"], "must be a number >= 0"),
         (["--test-share", "1"], "a share of the rows"),
         (["--model", "magic"], "'multinomial'"),
         (["--text", "text", "--no-text"], "cannot both be given"),

@@ -155,8 +155,8 @@ def _fish(summaries: dict[str, str], options: dict[str, list[_Option]]) -> str:
                 parts.append(f"{flag} {spelt.lstrip('-')}")
             if option.choices:
                 parts.append(f"-a '{' '.join(option.choices)}'")
-            if option.takes_value and option.names:
-                parts.append("-r")
+            if option.takes_value:
+                parts.append("-r" if option.names else "-f")
             text = option.help.replace("'", "\\'")
             lines.append(" ".join([*parts, f"-d '{text}'"]))
     return "\n".join(lines)

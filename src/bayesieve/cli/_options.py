@@ -9,6 +9,7 @@ __all__ = [
     "add_data_arguments",
     "add_model_arguments",
     "add_text_arguments",
+    "seed",
     "share_or_none",
     "text_parameters",
     "wanted_size",
@@ -157,6 +158,13 @@ def share_or_none(text: str) -> float:
             f"must be a share of the rows in [0, 1), 0 for none. Got {text!r}."
         )
     return value
+
+
+def seed(text: str) -> int:
+    """Read --seed."""
+    if not text.isascii() or not text.isdigit() or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"must be a number >= 0. Got {text!r}.")
+    return int(text)
 
 
 def _number(text: str) -> float:

@@ -17,6 +17,7 @@ from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
     add_text_arguments,
+    seed,
     share_or_none,
     wanted_size,
 )
@@ -61,7 +62,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: 0.25)",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="which rows are held out (default: 0)"
+        "--seed",
+        type=seed,
+        default=0,
+        metavar="N",
+        help="which rows are held out (default: 0)",
     )
     parser.add_argument("--save", metavar="FILE", help="write the model to FILE")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report to FILE")
