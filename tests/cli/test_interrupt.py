@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from tests.cli.files import SCRIPT, write_reviews
+from tests.cli.files import SCRIPT, write_csv, write_reviews
 
 from bayesieve import ClassCounts, load_model
 
@@ -75,6 +75,24 @@ def test_the_model_of_the_first_rows_is_saved(data, tmp_path):
     assert f"{rows:,} rows" in done.stderr
     assert model.predict(["a great film"]).tolist() == ["pos"]
     assert sorted(os.listdir(tmp_path)) == ["m", data.name]
+
+
+@pytest.mark.parametrize("command", ["select", "counts"])
+def test_before_the_first_row_nothing_is_saved(command, data, tmp_path):
+    # The first batch is looked at to guess the columns, the second one is counted.
+    done = run(command, data, "--save", "m", batches=2, cwd=tmp_path)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.endswith("bayesieve: interrupted\n")
+    assert os.listdir(tmp_path) == [data.name]
+
+
+def test_a_class_that_was_not_met_leaves_no_model(tmp_path):
+    rows = [("a good film", "pos")] * 2000 + [("a bad film", "neg")] * 2000
+    data = write_csv(tmp_path / "sorted.csv", ("text", "label"), rows)
+    done = run("select", data, "--save", "m", batches=10, cwd=tmp_path)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.endswith("bayesieve: interrupted\n")
+    assert os.listdir(tmp_path) == [data.name]
 
 
 def test_an_interrupted_evaluation_saves_the_whole_model(data, tmp_path):

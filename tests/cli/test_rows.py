@@ -95,6 +95,12 @@ def test_a_name_goes_before_the_place(tmp_path):
     assert guessed(path).label == "Class"
 
 
+def test_a_sorted_file_has_its_label_guessed_by_name(tmp_path):
+    rows = [(f"some words about {i}", int(i > 2500), i % 5) for i in range(5000)]
+    path = write_csv(tmp_path / "p.csv", ("text", "label", "rating"), rows)
+    assert guessed(path).label == "label"
+
+
 def test_the_wordiest_column_is_the_text(tmp_path):
     rows = [
         (f"a title {i}", f"a longer body of text with number {i}", i % 2)

@@ -155,20 +155,21 @@ class _Sample:
 
     def label(self, names: list[str]) -> str | None:
         """Return the column that looks like labels: by name, or the only one."""
-        likely = [name for name in names if self._is_label(name)]
         for known in _LABEL_NAMES:
-            for name in likely:
-                if name.lower() == known:
+            for name in names:
+                # The first rows of a sorted file have one label.
+                if name.lower() == known and self._is_label(name, least=1):
                     return name
+        likely = [name for name in names if self._is_label(name)]
         if len(likely) == 1:
             return likely[0]
         # By custom the label of a table is its last column.
         return names[-1] if names and names[-1] in likely else None
 
-    def _is_label(self, name: str) -> bool:
+    def _is_label(self, name: str, least: int = 2) -> bool:
         values = [value for value in self._values[name] if value not in (None, "")]
         try:
             distinct = len(set(values))
         except TypeError:  # lists and structures
             return False
-        return 2 <= distinct <= min(_MOST_CLASSES, max(len(values) // 2, 2))
+        return least <= distinct <= min(_MOST_CLASSES, max(len(values) // 2, 2))

@@ -109,6 +109,8 @@ class TextData:
             read = rows_with_codes(self.files, [self.columns.text], self.labels)
             for codes, batch in read:
                 if interrupt is not None and interrupt.requested:
+                    if not done:
+                        raise KeyboardInterrupt  # there is nothing to save
                     return
                 yield texts_of(batch.column(0), self.files, done), codes
                 done += codes.size
@@ -169,6 +171,8 @@ class TextData:
                 with clock.measure("counting"):
                     counts = self.count(interrupt)
             stopped = interrupt.requested
+        if stopped and not counts.class_count.all():
+            raise KeyboardInterrupt  # some class was not met: there is no model yet
         k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
             model = SparseTextNB(k, **self.parameters).fit_counts(counts)
