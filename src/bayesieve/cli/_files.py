@@ -34,7 +34,7 @@ _FORMATS = {
     ".libsvm": "svmlight",
 }
 _PACKED = (".gz", ".zst", ".bz2")
-_BATCH_ROWS = 1 << 15
+_BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
 # Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
 _LONGEST_ROW = 1 << 25
 

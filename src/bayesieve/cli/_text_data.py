@@ -241,7 +241,7 @@ class TextData:
                 for k in sizes:
                     own = SparseTextNB(k, **self.parameters).fit_counts(rest)
                     models[-1].append(own)
-                    bar.update(len(models) * len(sizes), f"k = {k}")
+                    bar.update(sum(map(len, models)), f"k = {k}")
         right = np.zeros((_FOLDS, len(sizes)))
         rows = np.zeros(_FOLDS)
         for texts, codes, fold in self._folds("Cross-validating"):
