@@ -224,11 +224,11 @@ def _show_choice(
 
     best, sparing = one_standard_error(outcome["cross_validation"])
     score = max(row["mean"] for row in outcome["cross_validation"])
-    terminal.paragraph(
-        f"Cross-validation: {100 * score:.1f} % right with {best:,}; {sparing:,} are "
-        "within one standard error of that"
-        + (" (-k 1se)." if arguments.k == "cv" else ".")
-    )
+    told = f"Cross-validation: {100 * score:.1f} % right with {best:,}"
+    if sparing < best:
+        told += f"; {sparing:,} are within one standard error of that"
+        told += " (-k 1se)" if arguments.k == "cv" else ""
+    terminal.paragraph(told + ".")
 
 
 def _show_scores(outcome: dict[str, Any], majority: str, terminal: Terminal) -> None:
