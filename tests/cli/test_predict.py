@@ -29,6 +29,7 @@ from bayesieve import (
     SelectiveNB,
     SparseMultinomialNB,
     SparseTextNB,
+    inspection,
     load_model,
     save_model,
 )
@@ -220,6 +221,34 @@ def test_errors(model, tmp_path, capsys):
     svm = write_svmlight(tmp_path / "w.svm", n=5)
     assert "needs a table" in refused(capsys, "predict", model, svm)
     assert "not rows" in refused(capsys, "predict", model, model)
+
+
+@pytest.mark.parametrize("note", ["[", "[]", "5", '{"text": 5, "label": [1]}', "{}"])
+def test_damaged_notes(note, tmp_path, capsys):
+    texts, labels = zip(*reviews(), strict=True)
+    model = SparseTextNB(8).fit(texts, labels)
+    save_model(model, tmp_path / "m", notes={"cli": note})
+    data = write_reviews(tmp_path, "csv", n=5)
+    if note.startswith("{"):
+        assert main(["predict", str(tmp_path / "m"), str(data)]) == 0
+    else:
+        assert "damaged" in refused(capsys, "predict", tmp_path / "m", data)
+
+
+@pytest.mark.skipif(
+    not hasattr(inspection, "render_report"), reason="reports are not there yet"
+)
+def test_damaged_reports(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts, labels = zip(*reviews(), strict=True)
+    model = SparseTextNB(8).fit(texts, labels)
+    for note in ("[", "{}", "null"):
+        save_model(model, "m", notes={"report": note})
+        refused(capsys, "report", "m")
+    assert os.listdir(tmp_path) == ["m"]
+    save_model(model, "m")  # saved from Python: what the model itself knows
+    assert main(["report", "m"]) == 0
+    assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_selector_predicts_nothing(tmp_path, capsys):

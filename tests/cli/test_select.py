@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -12,6 +14,7 @@ from tests.cli.files import (
     BAD,
     GOOD,
     PEOPLE,
+    SCRIPT,
     people,
     reviews,
     run_script,
@@ -21,6 +24,7 @@ from tests.cli.files import (
     write_reviews,
     write_svmlight,
 )
+from tests.conftest import data_folder
 
 from bayesieve import SparseTextNB, inspection, load_model
 from bayesieve.cli import main
@@ -366,7 +370,9 @@ def test_missing_labels(write, tmp_path, capsys):
     assert f"row 42 of {str(path)!r} has no label in column 'label'" in line
     assert "--skip-bad-rows" in line
     assert main(["select", str(path), "-k", "2", "--skip-bad-rows", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    assert "bayesieve: warning: 1 bad row was left out.\n" in captured.err
+    found = json.loads(captured.out)
     assert found["train_rows"] + found["evaluation"]["rows"] == 59
 
 
@@ -402,7 +408,10 @@ def test_bad_rows_of_csv_files(tmp_path, capsys):
     line = refused(capsys, "select", path, "--text", "text", "--label", "label")
     assert "Line: 8" in line
     assert "--skip-bad-rows" in line
-    found = selected(capsys, path, "--skip-bad-rows")
+    assert main(["select", str(path), "--skip-bad-rows", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "1 bad row was left out" in captured.err
+    found = json.loads(captured.out)
     assert found["train_rows"] + found["evaluation"]["rows"] == 199
 
 
@@ -509,3 +518,55 @@ def test_the_installed_script(tmp_path):
     wrong = run_script("select", path, "--label", "x", cwd=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes them")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams(closed, tmp_path):
+    path = write_reviews(tmp_path, "csv")
+    done = subprocess.run(
+        f"'{SCRIPT}' select '{path}' -k 4 --save m {closed}",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert load_model(tmp_path / "m").k_ == 4
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_one_line(tmp_path):
+    path = write_reviews(tmp_path, "csv")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [str(SCRIPT), "select", str(path), "--text", "text", "--label", "label"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "cannot write the output" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "least"),
+    [
+        ("sms_spam", ["-k", "20", "--drop", "split"], 0.93),
+        ("uci_iris", [], 0.9),
+        ("trec", ["--label", "label", "-k", "50"], 0.6),
+        ("gene_golub", ["--model", "gaussian", "-k", "5"], 0.8),
+    ],
+)
+def test_real_files(name, options, least, capsys):
+    path = data_folder() / f"{name}.parquet"
+    if not path.is_file():
+        pytest.skip(f"data set {name} is not here (looked in {path.parent})")
+    found = selected(capsys, path, *options)
+    assert found["evaluation"]["accuracy"] > least

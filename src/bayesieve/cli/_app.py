@@ -120,7 +120,9 @@ def _run(argv: Sequence[str] | None) -> int:
         _complain("the data needs more memory than there is")
         return EXIT_ERROR
     except OSError as error:
-        if _is_broken_pipe(error):
+        if _is_broken_pipe(error) or (
+            error.errno == errno.ENOSPC and error.filename is None
+        ):
             raise
         _complain(_told(error))
         return EXIT_ERROR

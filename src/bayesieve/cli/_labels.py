@@ -11,6 +11,8 @@ import numpy as np
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._progress import Progress
+from bayesieve.exceptions import BadRowsWarning
+from bayesieve.utils._warnings import warn_user
 
 __all__ = ["HeldOut", "Labels", "as_labels", "read_labels", "rows_with_codes"]
 
@@ -61,7 +63,7 @@ def read_labels(files: DataFiles, column: str) -> Labels:
     """Read one column and make classes of its values."""
     seen: dict[Any, int] = {}
     missing: tuple[str, int] | None = None
-    done = 0
+    unlabelled = done = 0
     with Progress("Reading labels") as bar:
         for path, before, batch in files.rows([column]):
             values = batch.column(0)
@@ -71,6 +73,7 @@ def read_labels(files: DataFiles, column: str) -> Labels:
             counts = np.bincount(places, minlength=len(found) + 1)
             for value, count in zip([*found, None], counts.tolist(), strict=True):
                 if _is_missing(value):
+                    unlabelled += count
                     if count and missing is None:
                         gone = [_is_missing(v) for v in [*found, None]]
                         first = int(np.argmax(np.array(gone)[places]))
@@ -86,6 +89,10 @@ def read_labels(files: DataFiles, column: str) -> Labels:
             f"row {row:,} of {path!r} has no label in column {column!r}. "
             "Hint: --skip-bad-rows leaves such rows out."
         )
+    left_out = unlabelled + sum(files.skipped)
+    if left_out:
+        rows = "row was" if left_out == 1 else "rows were"
+        warn_user(f"{left_out:,} bad {rows} left out.", BadRowsWarning)
     return as_labels(column, seen, from_text=files.is_text)
 
 

@@ -62,6 +62,7 @@ def _run(arguments: argparse.Namespace) -> None:
         settings = None
     if not isinstance(settings, dict):
         raise CommandError(f"the notes of {arguments.model!r} are damaged.")
+    settings = {key: own for key, own in settings.items() if isinstance(own, str)}
     source = _source(model, files, settings, arguments)
     header = ["row", "prediction", "probability"]
     if arguments.proba:
