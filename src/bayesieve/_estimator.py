@@ -15,9 +15,10 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
+from bayesieve.utils._notebook import NotebookMixin
 from bayesieve.utils._warnings import warn_of_small_weights
 
-__all__ = ["CountingEstimator"]
+__all__ = ["CountingEstimator", "RowCounter"]
 
 LEAN_MESSAGE = (
     "{name}.partial_fit cannot go on from fit, which keeps only the selected features. "
@@ -29,11 +30,115 @@ LEAN_MESSAGE = (
 _PARAMETER_OF = {"threshold": "binarize", "strict_binary": "binarize=None, strict"}
 
 
-class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
+class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of all estimators that count rows by class: validation and counting.
+
+    A subclass says how rows are counted (`_count_kind`, `_count_options`).
+    """
+
+    #: Whether the number of rows matters beyond their shares.
+    _counts_rows: ClassVar[bool] = False
+
+    @abstractmethod
+    def _count_kind(self) -> str:
+        """Kind of counts that the model needs."""
+
+    def _count_options(self) -> dict[str, Any]:
+        return {}
+
+    def _validated(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+        """The matrix, the class code of each row, the classes, and the row weights."""
+        given = X
+        try:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                reset=first,
+                accept_sparse=("csr", "csc"),
+                dtype="numeric",
+                # The counting kernels look at every value anyway and name the column.
+                ensure_all_finite=False,
+            )
+        except ValueError as error:
+            if "could not convert" in str(error) and hasattr(given, "columns"):
+                as_matrix(given)  # says the same and names the column
+            raise
+        X, _ = as_matrix(X)  # float16, long double and foreign byte orders
+        y = label_array(y)
+        if classes is None:
+            if (
+                y.dtype.kind == "f"
+            ):  # whole numbers as floats are labels, others are not
+                check_classification_targets(y)
+            classes, codes = encode_labels(y)
+        else:
+            codes = self._codes_among(y, classes)
+        if classes.shape[0] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes in y. "
+                f"Got one class: {classes.tolist()[0]!r}."
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            if not weights.any():
+                raise ValueError(
+                    "sample_weight must have at least one weight above 0. "
+                    "Got weights that are all zero, so no row counts."
+                )
+            if self._counts_rows:
+                warn_of_small_weights(float(weights.sum()), X.shape[0])
+        return X, codes.ravel(), classes, weights
+
+    def _counted(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> ClassCounts:
+        options = self._counting()
+        if issparse(X) and (options.get("threshold") or 0.0) < 0:
+            raise ValueError(
+                f"The 'binarize' parameter of {type(self).__name__} must be >= 0 for "
+                "sparse input, because every absent entry would count. "
+                f"Got {options['threshold']!r}."
+            )
+        return count_matrix(X, codes, classes, weights, **options)
+
+    def _counting(self) -> dict[str, Any]:
+        """Everything `count_matrix` needs to know beside the rows."""
+        return {
+            "kind": self._count_kind(),
+            "names": getattr(self, "feature_names_in_", None),
+            **self._count_options(),
+        }
+
+    def _codes_among(self, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        if type_of_target(y).startswith("continuous"):
+            check_classification_targets(y)
+        codes = np.searchsorted(classes, y)
+        codes[codes == classes.shape[0]] = 0
+        unknown = classes[codes] != y
+        if unknown.any():
+            label = y[unknown][0].item()
+            raise ValueError(
+                f"The label {label!r} in y is not among the classes of the first call "
+                f"to partial_fit: {classes.tolist()}."
+            )
+        return codes
+
+
+class CountingEstimator(RowCounter):
     """Base of all estimators that are functions of class counts.
 
-    A subclass says how rows are counted (`_count_kind`, `_count_options`) and what to
-    do with the counts (`_solve`, which sets ``support_indices_`` among others).
+    A subclass says how rows are counted and what to do with the counts (`_solve`, which
+    sets ``support_indices_`` among others).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -47,17 +152,8 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         "keep_counts": ["boolean"],
     }
 
-    #: Whether the number of rows matters beyond their shares.
-    _counts_rows: ClassVar[bool] = False
     #: Whether the first `partial_fit` needs the list of all classes.
     _classes_required: ClassVar[bool] = True
-
-    @abstractmethod
-    def _count_kind(self) -> str:
-        """Kind of counts that the model needs."""
-
-    def _count_options(self) -> dict[str, Any]:
-        return {}
 
     @abstractmethod
     def _solve(self, counts: ClassCounts) -> None:
@@ -203,93 +299,6 @@ class CountingEstimator(BaseEstimator, metaclass=ABCMeta):
         return self._counted(
             *self._validated(X, y, classes, sample_weight, first=first)
         )
-
-    def _validated(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
-    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
-        """The matrix, the class code of each row, the classes, and the row weights."""
-        given = X
-        try:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                reset=first,
-                accept_sparse=("csr", "csc"),
-                dtype="numeric",
-                # The counting kernels look at every value anyway and name the column.
-                ensure_all_finite=False,
-            )
-        except ValueError as error:
-            if "could not convert" in str(error) and hasattr(given, "columns"):
-                as_matrix(given)  # says the same and names the column
-            raise
-        X, _ = as_matrix(X)  # float16, long double and foreign byte orders
-        y = label_array(y)
-        if classes is None:
-            if (
-                y.dtype.kind == "f"
-            ):  # whole numbers as floats are labels, others are not
-                check_classification_targets(y)
-            classes, codes = encode_labels(y)
-        else:
-            codes = self._codes_among(y, classes)
-        if classes.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y. "
-                f"Got one class: {classes.tolist()[0]!r}."
-            )
-        weights = None
-        if sample_weight is not None:
-            weights = check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            if not weights.any():
-                raise ValueError(
-                    "sample_weight must have at least one weight above 0. "
-                    "Got weights that are all zero, so no row counts."
-                )
-            if self._counts_rows:
-                warn_of_small_weights(float(weights.sum()), X.shape[0])
-        return X, codes.ravel(), classes, weights
-
-    def _counted(
-        self,
-        X: Any,
-        codes: np.ndarray,
-        classes: np.ndarray,
-        weights: np.ndarray | None,
-    ) -> ClassCounts:
-        options = self._counting()
-        if issparse(X) and (options.get("threshold") or 0.0) < 0:
-            raise ValueError(
-                f"The 'binarize' parameter of {type(self).__name__} must be >= 0 for "
-                "sparse input, because every absent entry would count. "
-                f"Got {options['threshold']!r}."
-            )
-        return count_matrix(X, codes, classes, weights, **options)
-
-    def _counting(self) -> dict[str, Any]:
-        """Everything `count_matrix` needs to know beside the rows."""
-        return {
-            "kind": self._count_kind(),
-            "names": getattr(self, "feature_names_in_", None),
-            **self._count_options(),
-        }
-
-    def _codes_among(self, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        if type_of_target(y).startswith("continuous"):
-            check_classification_targets(y)
-        codes = np.searchsorted(classes, y)
-        codes[codes == classes.shape[0]] = 0
-        unknown = classes[codes] != y
-        if unknown.any():
-            label = y[unknown][0].item()
-            raise ValueError(
-                f"The label {label!r} in y is not among the classes of the first call "
-                f"to partial_fit: {classes.tolist()}."
-            )
-        return codes
 
     def _drop_counts(self) -> None:
         if hasattr(self, "counts_"):

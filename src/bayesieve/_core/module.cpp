@@ -11,6 +11,7 @@ void register_two_class_relaxation(nb::module_& m);
 void register_discretization(nb::module_& m);
 void register_grouping(nb::module_& m);
 void register_weighted_parts(nb::module_& m);
+void register_linear_weights(nb::module_& m);
 void register_binning(nb::module_& m);
 void register_text_counting(nb::module_& m);
 
@@ -23,6 +24,7 @@ NB_MODULE(_core, m) {
     register_discretization(m);
     register_grouping(m);
     register_weighted_parts(m);
+    register_linear_weights(m);
     register_binning(m);
     register_text_counting(m);
 }

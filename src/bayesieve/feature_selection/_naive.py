@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesieve._compat import Interval, StrOptions
+from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
-from bayesieve.solvers._selection import select_features
+from bayesieve.solvers._selection import Selection, select_features
+from bayesieve.wide import WideData, WideSettings, refined_support, weights_win
 
 __all__ = ["NaiveFeatureSelector"]
 
+_FOLDS = 5  # of the choice between likelihood and weights
 _KINDS = {
     "multinomial": "count",
     "bernoulli": "binary",
     "gaussian": "moments",
     "categorical": "category",
 }
+
+
+def _adds_up(selector: NaiveFeatureSelector) -> bool:
+    if selector.refine:
+        raise AttributeError(
+            "NaiveFeatureSelector.partial_fit cannot refine: weights are optimised on "
+            f"all rows. Got refine={selector.refine!r}. Hint: use fit(X, y)."
+        )
+    return True
 
 
 class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
@@ -48,6 +63,12 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         Close the gap of the relaxation by branch and bound (multinomial).
     time_limit : float or None, default=10.0
         Seconds the search may take.
+    refine : bool or "auto", default=False
+        True: of several times k features of large likelihood, keep the k that get a
+        weight in `SelectiveMultinomialNB` (or `SelectiveBernoulliNB`): features that
+        say the same as others are left out. "auto": five-fold cross-validation decides
+        between that and the likelihood alone. Multinomial and Bernoulli models, `fit`
+        only: it looks at rows.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
 
@@ -60,6 +81,9 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
     scores_ : ndarray of shape (n_features_in_,)
         Gain of each feature in nats; h_i(p*) under the multinomial model.
     certificate_ : Certificate
+        Of the support; of the screening where weights chose the support.
+    refined_ : bool
+        Whether weights chose the support.
     classes_ : ndarray of shape (n_classes,)
     counts_ : ClassCounts
         Only with ``keep_counts=True`` or after `partial_fit`.
@@ -102,6 +126,7 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         "model": [StrOptions(set(_KINDS))],
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
+        "refine": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -113,6 +138,7 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         binarize: float | None = None,
         exact: bool = True,
         time_limit: float | None = 10.0,
+        refine: bool | str = False,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
@@ -121,6 +147,7 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         self.binarize = binarize
         self.exact = exact
         self.time_limit = time_limit
+        self.refine = refine
         self.keep_counts = keep_counts
 
     def _count_kind(self) -> str:
@@ -139,24 +166,146 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
             return {"strict_binary": True}
         return {"threshold": self.binarize}
 
-    def _solve(self, counts: ClassCounts) -> None:
-        selection = select_features(
+    def _needs_rows(self) -> bool:
+        return bool(self.refine)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveFeatureSelector:
+        """Count and select.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if not self.refine:
+            return super().fit(X, y, sample_weight)
+        self._check_refinable()
+        X, codes, classes, weights = self._validated(
+            X, y, None, sample_weight, first=True
+        )
+        counts = self._counted(X, codes, classes, weights)
+        self._drop_counts()
+        self._solve(counts)
+        if issparse(X) and X.format == "csc":
+            X = X.tocsr()  # rows are taken for folds
+        if self.k_ > 0:
+            self._refine(WideData(X, codes, weights, counts))
+        if self.keep_counts:
+            self.counts_, self._counted_with = counts, self._count_options()
+        return self
+
+    @available_if(_adds_up)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> NaiveFeatureSelector:
+        """Add a chunk of rows to the counts, then select anew.
+
+        The result is that of `fit` on all rows so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes that will ever come.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _check_refinable(self) -> None:
+        if self.model not in ("multinomial", "bernoulli"):
+            raise ValueError(
+                "The 'refine' parameter of NaiveFeatureSelector must be False for "
+                f"model={self.model!r}: weights are for the multinomial and Bernoulli "
+                f"models. Got {self.refine!r}."
+            )
+        if np.min(self.alpha) <= 0:
+            raise ValueError(
+                "The 'alpha' parameter of NaiveFeatureSelector must be above 0 to "
+                f"refine. Got {self.alpha!r}."
+            )
+
+    def _refine(self, data: WideData) -> None:
+        """Replace the likeliest features by those with a weight, where that helps."""
+        settings = self._weight_settings(data)
+        if self.refine == "auto":
+            rows = np.bincount(data.codes)
+            n_folds = max(2, min(_FOLDS, int(rows.min(initial=2))))
+            splits = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(
+                data.codes, data.codes
+            )
+            if not weights_win(
+                data, settings, list(splits), self._counting(), self._likeliest
+            ):
+                return
+        found = refined_support(data, settings)
+        self.refined_ = True
+        self.certificate_ = found.certificate
+        self._set_support(found.columns)
+
+    def _likeliest(self, counts: ClassCounts) -> np.ndarray:
+        """The features of largest likelihood of some rows."""
+        with warnings.catch_warnings():
+            # What a fold lacks was said about all rows, or is not worth saying.
+            warnings.simplefilter("ignore")
+            return self._selection(counts, self.k_).solution.support
+
+    def _weight_settings(self, data: WideData) -> WideSettings:
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(data.counts.class_count / data.total_weight)
+        return WideSettings(
+            model=self.model,
+            k=self.k_,
+            penalty=None,
+            share=1.0,
+            alpha=self.alpha
+            if isinstance(self.alpha, Real)
+            else np.asarray(self.alpha),
+            binarize=self.binarize,
+            exponent=1.0,
+            candidates="auto",
+            feature_cost=None,
+            refit_intercept=True,
+            log_prior=log_prior,
+            tol=1e-4,
+            owner=type(self).__name__,
+        )
+
+    def _selection(self, counts: ClassCounts, k: Any) -> Selection:
+        return select_features(
             counts,
-            self.k,
+            k,
             model=self.model,
             alpha=self.alpha,
             exact=self.exact,
             time_limit=self.time_limit,
             owner=type(self).__name__,
         )
-        solution = selection.solution
+
+    def _solve(self, counts: ClassCounts) -> None:
+        selection = self._selection(counts, self.k)
         self.classes_ = counts.classes
-        self.support_indices_ = solution.support
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[solution.support] = True
-        self.k_ = int(solution.support.shape[0])
-        self.certificate_ = solution.certificate
+        self.refined_ = False
+        self.certificate_ = selection.solution.certificate
         self.scores_ = selection.scores()
+        self._set_support(selection.solution.support)
+
+    def _set_support(self, columns: np.ndarray) -> None:
+        self.support_indices_ = columns
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[columns] = True
+        self.k_ = int(columns.shape[0])
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")

@@ -1,8 +1,30 @@
-"""Displays of fitted estimators; matplotlib is imported when one is drawn."""
+"""Displays and the report of fitted estimators; matplotlib is imported when drawing."""
 
 from __future__ import annotations
 
+from bayesieve.inspection._calibration import Calibration, calibration
+from bayesieve.inspection._discount_display import DiscountDisplay
+from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
 from bayesieve.inspection._partition_display import PartitionDisplay
+from bayesieve.inspection._reliability_display import ReliabilityDisplay
+from bayesieve.inspection._report_collect import collect_report
+from bayesieve.inspection._report_data import ReportData
+from bayesieve.inspection._report_html import render_report
+from bayesieve.inspection._sparsity_path_display import SparsityPathDisplay
 from bayesieve.inspection._weight_history_display import WeightHistoryDisplay
+from bayesieve.inspection._weight_path_display import WeightPathDisplay
 
-__all__ = ["PartitionDisplay", "WeightHistoryDisplay"]
+__all__ = [
+    "Calibration",
+    "DiscountDisplay",
+    "FeatureWeightsDisplay",
+    "PartitionDisplay",
+    "ReliabilityDisplay",
+    "ReportData",
+    "SparsityPathDisplay",
+    "WeightHistoryDisplay",
+    "WeightPathDisplay",
+    "calibration",
+    "collect_report",
+    "render_report",
+]

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from bayesieve.naive_bayes._averaged import AveragedNB
 from bayesieve.naive_bayes._selective import SelectiveNB
+from bayesieve.naive_bayes._selective_bernoulli import SelectiveBernoulliNB
+from bayesieve.naive_bayes._selective_multinomial import SelectiveMultinomialNB
+from bayesieve.naive_bayes._selective_wide_cv import (
+    SelectiveBernoulliNBCV,
+    SelectiveMultinomialNBCV,
+)
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_categorical import SparseCategoricalNB
 from bayesieve.naive_bayes._sparse_cv import (
@@ -16,6 +22,10 @@ from bayesieve.naive_bayes._sparse_text import SparseTextNB
 
 __all__ = [
     "AveragedNB",
+    "SelectiveBernoulliNB",
+    "SelectiveBernoulliNBCV",
+    "SelectiveMultinomialNB",
+    "SelectiveMultinomialNBCV",
     "SelectiveNB",
     "SparseBernoulliNB",
     "SparseBernoulliNBCV",

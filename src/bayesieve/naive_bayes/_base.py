@@ -20,58 +20,17 @@ from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
 
-__all__ = ["SparseNaiveBayes"]
+__all__ = ["SparseNaiveBayes", "SupportClassifier"]
 
 
-class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
-    """Base of the sparse classifiers; holds no mathematics.
+class SupportClassifier(ClassifierMixin):
+    """Prediction from the selected columns alone.
 
-    A subclass names its model, says how rows are counted (`_count_options`), and turns
-    a solved selection into prediction parameters (`_set_parameters`) and scores
-    (`_support_log_likelihood`).
+    A subclass sets ``support_indices_``, ``classes_`` and ``class_log_prior_``, and
+    gives `_support_log_likelihood`.
     """
 
-    _model: ClassVar[str]
-    _kind: ClassVar[str]
     _positive_only: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CountingEstimator._parameter_constraints,
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
-    }
-
-    def _count_kind(self) -> str:
-        return self._kind
-
-    def _solve(self, counts: ClassCounts) -> None:
-        selection = select_features(
-            counts,
-            self._wanted_size(),
-            model=self._model,
-            owner=type(self).__name__,
-            exact=self.exact,
-            time_limit=self.time_limit,
-            **self._solver_options(),
-        )
-        solution = selection.solution
-        self.classes_ = counts.classes
-        self.class_count_ = counts.class_count
-        self.class_log_prior_ = self._log_prior(counts.class_count)
-        self.support_indices_ = solution.support
-        self.k_ = int(solution.support.shape[0])
-        self.certificate_ = solution.certificate
-        self.support_gains_ = solution.gains
-        self._set_parameters(counts, selection)
-
-    def _wanted_size(self) -> Any:
-        return self.k
-
-    def _solver_options(self) -> dict[str, Any]:
-        return {}
-
-    @abstractmethod
-    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
-        """Keep what prediction needs of the selected features."""
 
     def _log_prior(self, class_count: np.ndarray) -> np.ndarray:
         n_classes = class_count.shape[0]
@@ -131,6 +90,10 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
             f"{found} found in {where}; {type(self).__name__} needs {needs}."
         )
 
+    def _start_scores(self) -> np.ndarray:
+        """Score of each class before any feature is looked at."""
+        return self.class_log_prior_
+
     @abstractmethod
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         """Log-likelihood of the selected columns, shape (n_samples, n_classes)."""
@@ -142,10 +105,11 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
         terms are left out. With ``k="all"`` nothing is left out.
         """
         part = self._selected_columns(X)
-        joint = self._support_log_likelihood(part) + self.class_log_prior_
+        start = self._start_scores()
+        joint = self._support_log_likelihood(part) + start
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():  # no class can produce the row (alpha = 0): only the prior
-            joint[impossible] = self.class_log_prior_
+            joint[impossible] = start
         return joint
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -172,14 +136,6 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
         mask[self.support_indices_] = True
         return mask
 
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Gain of each feature in nats, 0 if not selected, shape (n_features_in_,)."""
-        check_is_fitted(self, "support_indices_")
-        importances = np.zeros(self.n_features_in_)
-        importances[self.support_indices_] = self.support_gains_
-        return importances
-
     def _spread(self, values: np.ndarray) -> np.ndarray:
         """Values of the selected features as one row over all features."""
         row = np.zeros((1, self.n_features_in_))
@@ -201,6 +157,64 @@ class SparseNaiveBayes(ClassifierMixin, CountingEstimator):
         tags.input_tags.positive_only = self._positive_only
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class SparseNaiveBayes(SupportClassifier, CountingEstimator):
+    """Base of the sparse classifiers; holds no mathematics.
+
+    A subclass names its model, says how rows are counted (`_count_options`), and turns
+    a solved selection into prediction parameters (`_set_parameters`) and scores
+    (`_support_log_likelihood`).
+    """
+
+    _model: ClassVar[str]
+    _kind: ClassVar[str]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CountingEstimator._parameter_constraints,
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+    }
+
+    def _count_kind(self) -> str:
+        return self._kind
+
+    def _solve(self, counts: ClassCounts) -> None:
+        selection = select_features(
+            counts,
+            self._wanted_size(),
+            model=self._model,
+            owner=type(self).__name__,
+            exact=self.exact,
+            time_limit=self.time_limit,
+            **self._solver_options(),
+        )
+        solution = selection.solution
+        self.classes_ = counts.classes
+        self.class_count_ = counts.class_count
+        self.class_log_prior_ = self._log_prior(counts.class_count)
+        self.support_indices_ = solution.support
+        self.k_ = int(solution.support.shape[0])
+        self.certificate_ = solution.certificate
+        self.support_gains_ = solution.gains
+        self._set_parameters(counts, selection)
+
+    def _wanted_size(self) -> Any:
+        return self.k
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {}
+
+    @abstractmethod
+    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        """Keep what prediction needs of the selected features."""
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Gain of each feature in nats, 0 if not selected, shape (n_features_in_,)."""
+        check_is_fitted(self, "support_indices_")
+        importances = np.zeros(self.n_features_in_)
+        importances[self.support_indices_] = self.support_gains_
+        return importances
 
 
 def alpha_constraint() -> list[Any]:

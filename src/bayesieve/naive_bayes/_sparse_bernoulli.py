@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from bayesieve._compat import Interval, StrOptions
 from bayesieve.counts import ClassCounts
@@ -14,6 +13,7 @@ from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
     alpha_constraint,
 )
+from bayesieve.naive_bayes._presence import presence
 from bayesieve.solvers._selection import Selection
 
 __all__ = ["SparseBernoulliNB"]
@@ -144,20 +144,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
 
     def _presence(self, part: Any) -> Any:
         """The selected columns as 0 and 1."""
-        values = part.data if sparse.issparse(part) else part
-        if self.binarize is None:
-            wrong = (values != 0) & (values != 1)
-            self._refuse(part, wrong, "values 0 and 1 with binarize=None")
-            return part
-        present = (values > self.binarize).astype(np.float64)
-        if not sparse.issparse(part):
-            return present
-        if self.binarize < 0:
-            raise ValueError(
-                "The 'binarize' parameter of SparseBernoulliNB must be >= 0 for sparse "
-                f"input, because every absent entry would count. Got {self.binarize!r}."
-            )
-        return type(part)((present, part.indices, part.indptr), shape=part.shape)
+        return presence(part, self.binarize, self._refuse, type(self).__name__)
 
     @property
     def coef_(self) -> np.ndarray:

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
@@ -25,6 +23,7 @@ from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.exceptions import GapWarning
 from bayesieve.naive_bayes._base import SparseNaiveBayes
+from bayesieve.naive_bayes._known import KnownPredictions
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
 from bayesieve.solvers._bernoulli import bernoulli_problem
@@ -157,7 +156,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
                     scores[a, :, i] = hits.mean(axis=0)
                 else:
                     for s in range(len(sizes)):
-                        known = _KnownPredictions(classes, joint[:, s])
+                        known = KnownPredictions(classes, joint[:, s])
                         scores[a, s, i] = scorer(known, X_test, classes[truth])
         if budget.stopped:
             warn_user(
@@ -213,20 +212,6 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
 
     def _solver_options(self) -> dict[str, Any]:
         return {"alpha": self.alpha_}
-
-
-class _KnownPredictions(ClassifierMixin, BaseEstimator):
-    """A fitted classifier that knows its answers, so that any scorer can judge them."""
-
-    def __init__(self, classes: np.ndarray, joint: np.ndarray) -> None:
-        self.classes, self.joint = classes, joint
-        self.classes_ = classes
-
-    def predict(self, X: Any) -> np.ndarray:
-        return self.classes[np.argmax(self.joint, axis=1)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        return np.exp(self.joint - logsumexp(self.joint, axis=1, keepdims=True))
 
 
 class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):

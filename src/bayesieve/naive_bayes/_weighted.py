@@ -17,6 +17,7 @@ from bayesieve.preprocessing._prepare import (
     partition_table,
 )
 from bayesieve.preprocessing._table_input import TableEstimator, TableRows
+from bayesieve.utils._notebook import NotebookMixin
 from bayesieve.weights._terms import PartTerms
 
 __all__ = [
@@ -75,7 +76,7 @@ class PreparedRows:
         return np.array([p.cost.preparation for p in self.partitions])
 
 
-class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
+class WeightedNaiveBayes(NotebookMixin, ClassifierMixin, TableEstimator):
     """Base of the classifiers with one partition and one weight for each column.
 
     Probabilities are those of section "prediction" of the method: scores

@@ -31,6 +31,7 @@ from bayesieve.solvers._inputs import (
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.utils._path_picture import axes_of, draw_path
 from bayesieve.utils._warnings import warn_user
 
 __all__ = ["SparsityPath", "additive_path", "multinomial_path", "sparsity_path"]
@@ -96,39 +97,15 @@ class SparsityPath:
         here because k has a logarithmic axis. Needs matplotlib
         (``pip install "bayesieve[plot]"``).
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError(
-                "SparsityPath.plot needs matplotlib, which is not installed. "
-                'Hint: pip install "bayesieve[plot]".'
-            ) from error
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-        gain = self.objective - self.null_objective
-        bound = self.upper_bound - self.null_objective
-        if (bound - gain).max() > 1e-6 * gain.max():  # else there is nothing to see
-            unproven = "what is not proven"
-            ax.fill_between(self.k, gain, bound, color="0.8", label=unproven)
-            ax.plot(self.k, bound, color="0.45", linestyle="--", label="bound")
-        ax.plot(self.k, gain, color="C0", linewidth=2, label="best support found")
-        at = elbow_position(self.k, self.objective)
-        run = max(int(self.k[-1] - self.k[0]), 1)
-        chord = gain[0] + (gain[-1] - gain[0]) * (self.k - self.k[0]) / run
-        ax.plot(self.k, chord, color="0.6", linestyle=":", linewidth=1, label="chord")
-        ax.vlines(self.k[at], chord[at], gain[at], color="C3", linewidth=1)
-        ax.plot(self.k[at], gain[at], "o", color="C3", label=f"elbow, k = {self.elbow}")
-        if not np.isnan(self.bic_values).all():
-            best = int(np.nanargmin(self.bic_values))
-            label = f"least BIC, k = {self.bic}"
-            ax.plot(self.k[best], gain[best], "s", color="C2", label=label)
-        ax.set_xscale("log")
-        ax.set_ylim(bottom=0)
-        ax.set_xlabel("number of features k")
-        ax.set_ylabel("gain in log-likelihood (nats)")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, loc="upper left")
-        return ax
+        bic = None if np.isnan(self.bic_values).all() else self.bic
+        return draw_path(
+            axes_of(ax, width=6.4, height=4.0),
+            self.k,
+            self.objective - self.null_objective,
+            self.upper_bound - self.null_objective,
+            elbow=self.elbow,
+            bic=bic,
+        )
 
 
 def sparsity_path(

@@ -2,7 +2,8 @@
 
 Everything works on arrays. `WeightProblem` is the regularised criterion CR(w), for
 `convex`, `descend`, `multistart` and `vns`; `SubsetProblem` is the criterion F(w) of
-variable selection, for `coordinate` and `averaged`.
+variable selection, for `coordinate` and `averaged`. `LinearTerms` with `PathSolver`
+carry the first one to wide sparse matrices, along a path of penalties.
 """
 
 from __future__ import annotations
@@ -16,17 +17,22 @@ from bayesieve.weights._criterion import (
     variable_costs,
 )
 from bayesieve.weights._descent import descend
+from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._restarts import iteration_budget, multistart, vns
 from bayesieve.weights._result import OptimizerState, WeightResult
 from bayesieve.weights._subset_criterion import SubsetProblem
 from bayesieve.weights._terms import DenseTerms, PartTerms
+from bayesieve.weights._weight_path import PathSolver, WeightPath, geometric_grid
 
 __all__ = [
     "AveragedResult",
     "DenseTerms",
+    "LinearTerms",
     "OptimizerState",
     "PartTerms",
+    "PathSolver",
     "SubsetProblem",
+    "WeightPath",
     "WeightProblem",
     "WeightResult",
     "averaged",
@@ -34,6 +40,7 @@ __all__ = [
     "convex",
     "coordinate",
     "descend",
+    "geometric_grid",
     "iteration_budget",
     "multistart",
     "variable_costs",

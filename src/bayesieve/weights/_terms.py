@@ -5,7 +5,8 @@ negative log-likelihood of a row is ``-ln softmax(s)_y``. It depends only on dif
 between classes, so class 0 is the reference and tables hold J - 1 columns.
 
 `PartTerms` reads part indexes and small tables, `DenseTerms` ready-made
-log-likelihoods; optimisers need nothing but the methods the two share.
+log-likelihoods, `LinearTerms` a sparse matrix; optimisers need nothing but the methods
+they share.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ import numpy as np
 
 from bayesieve import _core
 
-__all__ = ["Array", "DenseTerms", "PartTerms", "Terms"]
+__all__ = [
+    "Array",
+    "DenseTerms",
+    "PartTerms",
+    "Rows",
+    "Terms",
+    "as_weights",
+    "relative_prior",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Rows = Array | slice
@@ -80,14 +89,16 @@ class Terms(Protocol):
         """Some of the terms, for all rows."""
 
 
-def _as_weights(w: Array, n_terms: int) -> Array:
+def as_weights(w: Array, n_terms: int) -> Array:
+    """Weights as doubles, one a term."""
     w = np.ascontiguousarray(w, dtype=np.float64)
     if w.shape != (n_terms,):
         raise ValueError(f"Weights must have shape ({n_terms},). Got {w.shape}.")
     return w
 
 
-def _relative(log_prior: Array) -> Array:
+def relative_prior(log_prior: Array) -> Array:
+    """Log-probabilities of the classes less that of class 0."""
     return np.asarray(log_prior[1:] - log_prior[0], dtype=np.float64)
 
 
@@ -188,8 +199,8 @@ class PartTerms:
             self._parts,
             self._table,
             self._offset,
-            _as_weights(w, self.n_terms),
-            _relative(log_prior),
+            as_weights(w, self.n_terms),
+            relative_prior(log_prior),
             codes,
             row_weight,
         )
@@ -213,8 +224,8 @@ class PartTerms:
             self._parts,
             self._table,
             self._offset,
-            _as_weights(w, self.n_terms),
-            _relative(log_prior),
+            as_weights(w, self.n_terms),
+            relative_prior(log_prior),
             codes,
             row_weight,
             gradient,
@@ -236,8 +247,8 @@ class PartTerms:
                 self._parts,
                 self._table,
                 self._offset,
-                _as_weights(w, self.n_terms),
-                _relative(log_prior),
+                as_weights(w, self.n_terms),
+                relative_prior(log_prior),
                 row_weight,
                 chosen,
                 out,
@@ -248,7 +259,7 @@ class PartTerms:
         """Scores s_j of every row, of shape (n_rows, n_classes)."""
         out = np.empty((self.n_rows, self.n_classes))
         prior = np.ascontiguousarray(log_prior, dtype=np.float64)
-        w = _as_weights(w, self.n_terms)
+        w = as_weights(w, self.n_terms)
         _core.weighted_scores(self._parts, self._full, self._offset, w, prior, out)
         return out
 
@@ -256,7 +267,7 @@ class PartTerms:
         """Scores less that of class 0, of shape (n_rows, n_classes - 1)."""
         out = np.empty((self.n_rows, self.n_classes - 1))
         if self.n_classes > 1:
-            w, start = _as_weights(w, self.n_terms), _relative(log_prior)
+            w, start = as_weights(w, self.n_terms), relative_prior(log_prior)
             _core.weighted_scores(self._parts, self._table, self._offset, w, start, out)
         return out
 
@@ -408,7 +419,7 @@ class DenseTerms:
 
     def scores(self, w: Array, log_prior: Array) -> Array:
         """Scores s_j of every row, of shape (n_rows, n_classes)."""
-        w = _as_weights(w, self.n_terms)
+        w = as_weights(w, self.n_terms)
         first = w @ self._first + log_prior[0]
         return np.column_stack(
             [first, first[:, None] + self.relative_scores(w, log_prior)]
@@ -416,8 +427,8 @@ class DenseTerms:
 
     def relative_scores(self, w: Array, log_prior: Array) -> Array:
         """Scores less that of class 0, of shape (n_rows, n_classes - 1)."""
-        flat = _as_weights(w, self.n_terms) @ self._flat()
-        return flat.reshape(self.n_rows, self.n_classes - 1) + _relative(log_prior)
+        flat = as_weights(w, self.n_terms) @ self._flat()
+        return flat.reshape(self.n_rows, self.n_classes - 1) + relative_prior(log_prior)
 
     def term(self, k: int) -> Array:
         """Log-likelihoods of one term, of shape (n_rows, n_classes)."""

@@ -1,0 +1,209 @@
+"""Make the pictures of the documentation: every display, and the report in a browser.
+
+Run from anywhere, in an environment with the test extra; the report needs a Chromium:
+
+    python docs/make_pictures.py
+
+All data are the built-in messages or made from a fixed seed, so that a picture changes
+only when the library does. Each file stays below 150 KB.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from PIL import Image
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import MultinomialNB
+
+import bayesieve
+from bayesieve.datasets import load_sms_spam
+from bayesieve.inspection import calibration, collect_report, render_report
+
+FOLDER = Path(__file__).resolve().parent / "pictures"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LARGEST = 150_000  # bytes
+
+
+def main() -> None:
+    """Make every picture and say how large it is."""
+    FOLDER.mkdir(exist_ok=True)
+    messages, labels = load_sms_spam(return_X_y=True)
+    parts = train_test_split(messages, labels, stratify=labels, random_state=0)
+    draw_displays(*parts)
+    draw_reports(*parts)
+    for path in sorted(FOLDER.glob("*.png")):
+        size = path.stat().st_size
+        print(f"{path.name:28}{size / 1000:7.0f} KB")
+        if size > LARGEST:
+            raise SystemExit(f"{path.name} has {size:,} bytes, more than {LARGEST:,}.")
+
+
+def people() -> tuple[pd.DataFrame, np.ndarray]:
+    """A small table of numbers and categories, the one of the README grown up."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    age = rng.integers(18, 80, size=n)
+    town = rng.choice(["Oslo", "Rome", "Lima", "Cairo", "Quito", "Bern"], size=n)
+    income = rng.lognormal(10.2, 0.5, size=n).round(-2)
+    chance = (
+        0.15
+        + 0.45 * ((age > 28) & (age <= 61))
+        + 0.2 * np.isin(town, ["Rome", "Lima"])
+        + 0.15 * (income > 30_000)
+    )
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "town": town,
+            "income": np.where(rng.random(n) < 0.05, np.nan, income),
+            "height": rng.normal(170, 10, n).round(),
+        }
+    )
+    return frame, np.where(rng.random(n) < chance, "bought", "left")
+
+
+def save(display: Any, name: str) -> None:
+    """Write a display in few colours, which keeps letters sharp and files small."""
+    path = FOLDER / f"{name}.png"
+    display.figure_.savefig(path, dpi=110, bbox_inches="tight", pad_inches=0.15)
+    plt.close(display.figure_)
+    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Write a picture again with a palette."""
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+
+
+def draw_displays(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
+    """Draw each display once."""
+    vectorizer = CountVectorizer()
+    X_train = vectorizer.fit_transform(train)
+    names = vectorizer.get_feature_names_out()
+
+    chosen = bayesieve.SparseMultinomialNBCV(keep_counts=True, choice="1se")
+    chosen.fit(X_train, y_train)
+    save(bayesieve.SparsityPathDisplay.from_estimator(chosen), "sparsity_path")
+
+    model = bayesieve.SparseTextNB(k=20).fit(train, y_train)
+    save(bayesieve.FeatureWeightsDisplay.from_estimator(model), "feature_weights")
+    save(
+        bayesieve.ReliabilityDisplay.from_estimator(model, test, y_test), "reliability"
+    )
+
+    frame, bought = people()
+    table = bayesieve.SelectiveNB(optimizer="vns", random_state=0).fit(frame, bought)
+    save(bayesieve.PartitionDisplay.from_estimator(table, "age"), "partition")
+    save(bayesieve.WeightHistoryDisplay.from_estimator(table), "weight_history")
+
+    weighted = weighted_model(X_train, y_train, names)
+    if weighted is None:
+        print("no SelectiveMultinomialNB here: weight_path and discounts not drawn")
+        return
+    save(bayesieve.WeightPathDisplay.from_estimator(weighted), "weight_path")
+    save(bayesieve.DiscountDisplay.from_estimator(weighted), "discounts")
+
+
+def weighted_model(X: Any, y: Any, names: np.ndarray) -> Any:
+    """The classifier with weights on wide data, where this version has it."""
+    if not hasattr(bayesieve, "SelectiveMultinomialNB"):
+        return None
+    counts = bayesieve.ClassCounts.from_matrix(X, y, feature_names=names)
+    model = bayesieve.SelectiveMultinomialNB(k=60).fit(X, y)
+    model.feature_names_in_ = np.asarray(counts.feature_names, dtype=object)
+    return model
+
+
+def draw_reports(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
+    """Open the report of the twenty words in a browser and take its picture."""
+    browser = os.environ.get("BAYESIEVE_CHROMIUM") or next(
+        filter(None, map(shutil.which, BROWSERS)), None
+    )
+    if browser is None:
+        raise SystemExit("The report needs a browser: none of " + ", ".join(BROWSERS))
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        path = Path(folder) / "report.html"
+        path.write_text(text_report(train, test, y_train, y_test), encoding="utf-8")
+        table = Path(folder) / "table.html"
+        frame, bought = people()
+        model = bayesieve.SelectiveNB().fit(frame, bought)
+        table.write_text(
+            render_report(collect_report(model, data_name="people.csv")),
+            encoding="utf-8",
+        )
+        opened = driver.chromium.launch(executable_path=browser)
+        for page, name, width, height, scheme in (
+            (path, "report_light", 1000, 1240, "light"),
+            (path, "report_dark", 1000, 1240, "dark"),
+            (path, "report_narrow", 390, 1500, "light"),
+            (table, "report_table", 1000, 1240, "light"),
+        ):
+            view = opened.new_page(
+                viewport={"width": width, "height": height}, color_scheme=scheme
+            )
+            view.goto(page.as_uri())
+            view.screenshot(path=str(FOLDER / f"{name}.png"))
+            if name == "report_light":
+                view.locator("#path").scroll_into_view_if_needed()
+                view.locator("#path").screenshot(path=str(FOLDER / "report_slider.png"))
+                shrink(FOLDER / "report_slider.png")
+            view.close()
+            shrink(FOLDER / f"{name}.png")
+        opened.close()
+
+
+def text_report(train: Any, test: Any, y_train: Any, y_test: Any) -> str:
+    """The report of ``bayesieve demo``: twenty words that tell spam from ham."""
+    model = bayesieve.SparseTextNB(k=20, keep_counts=True).fit(train, y_train)
+    vectorizer = CountVectorizer()
+    X_train = vectorizer.fit_transform(train)
+    full = MultinomialNB().fit(X_train, y_train)
+    sizes = [2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 500, 1000, 2000, 5000]
+    tried = bayesieve.SparseMultinomialNBCV(ks=sizes, alphas=[1.0])
+    scores = tried.fit(X_train, y_train).cv_results_
+    proba = model.predict_proba(test)
+    report = collect_report(
+        model,
+        data_name="sms_spam",
+        evaluation={
+            "rows": len(test),
+            "accuracy": model.score(test, y_test),
+            "log_loss": log_loss(y_test, proba),
+            "all_features_accuracy": full.score(vectorizer.transform(test), y_test),
+            "majority_accuracy": float(np.mean(y_test == "ham")),
+            "calibration": calibration(proba, y_test, model.classes_).as_dict(),
+        },
+        command="bayesieve demo",
+        cv=[
+            {"k": int(k), "mean": float(mean), "se": float(std) / np.sqrt(5)}
+            for k, mean, std in zip(
+                scores["param_k"],
+                scores["mean_test_score"],
+                scores["std_test_score"],
+                strict=True,
+            )
+        ],
+    )
+    return render_report(report)
+
+
+if __name__ == "__main__":
+    main()

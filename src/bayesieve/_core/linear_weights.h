@@ -1,0 +1,486 @@
+// Terms x_nj * slope_jc of a sparse matrix: gradient, and descent on the second-order model.
+//
+// The relative score of class c is z_nc = b_c + sum_j w_j (x_nj s_jc + a_jc) for c = 1..J-1, class 0
+// being the reference; the offsets a are those of absent features, null where there are none. Columns are those of a CSC matrix; `values` may be null, then every stored
+// entry is one. With posteriors p the curvature of a row's negative log-likelihood is
+// W_n = r_n (diag(p_n) - p_n p_n'), r_n the weight of the row.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "parallel.h"
+
+namespace bayesieve {
+
+template <class Value>
+struct LinearTerms {
+    const std::int64_t* indptr;
+    const std::int32_t* rows;
+    const Value* values;  // null: all ones
+    const double* slope;   // s, (columns, width)
+    const double* offset;  // a, (columns, width), or null
+    std::size_t width;     // J - 1
+
+    double at(std::int64_t i) const {
+        return values == nullptr ? 1.0 : static_cast<double>(values[i]);
+    }
+};
+
+constexpr std::size_t kLinearBlock = 256;
+
+// Sum of products in four chains, so that an addition need not wait for the one before.
+inline double dot_product(const double* a, const double* b, std::size_t size) {
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    std::size_t i = 0;
+    for (; i + 4 <= size; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < size; ++i) s0 += a[i] * b[i];
+    return (s0 + s1) + (s2 + s3);
+}
+
+// out_i = slope_j . (X_j' residual) for the chosen columns j. Offsets are the caller's: their part
+// is one product with the sum of the residuals.
+template <class Value>
+void linear_gradient(const LinearTerms<Value>& terms, const double* residual,
+                     const std::int64_t* chosen, std::size_t count, double* out) {
+    const std::size_t R = terms.width;
+    for_each_block(count, kLinearBlock, [&](std::size_t, std::size_t first, std::size_t last) {
+        std::vector<double> sum(R);
+        for (std::size_t i = first; i < last; ++i) {
+            const std::size_t j = chosen == nullptr ? i : static_cast<std::size_t>(chosen[i]);
+            const std::int64_t begin = terms.indptr[j], end = terms.indptr[j + 1];
+            const double* s = terms.slope + j * R;
+            if (R == 1) {
+                double total = 0.0;
+                if (terms.values == nullptr)
+                    for (std::int64_t e = begin; e < end; ++e) total += residual[terms.rows[e]];
+                else
+                    for (std::int64_t e = begin; e < end; ++e)
+                        total += terms.at(e) * residual[terms.rows[e]];
+                out[i] = s[0] * total;
+                continue;
+            }
+            std::fill(sum.begin(), sum.end(), 0.0);
+            double* to = sum.data();
+            for (std::int64_t e = begin; e < end; ++e) {
+                const double x = terms.at(e);
+                const double* r = residual + static_cast<std::size_t>(terms.rows[e]) * R;
+                for (std::size_t c = 0; c < R; ++c) to[c] += x * r[c];
+            }
+            double g = 0.0;
+            for (std::size_t c = 0; c < R; ++c) g += s[c] * to[c];
+            out[i] = g;
+        }
+    });
+}
+
+// out (rows, width) += sum over the chosen columns of weight_i x_nj slope_j; without offsets.
+template <class Value>
+void linear_add_scores(const LinearTerms<Value>& terms, const std::int64_t* chosen,
+                       const double* weight, std::size_t count, double* out) {
+    const std::size_t R = terms.width;
+    std::vector<double> step(R);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (weight[i] == 0.0) continue;
+        const std::size_t j = chosen == nullptr ? i : static_cast<std::size_t>(chosen[i]);
+        const double* s = terms.slope + j * R;
+        for (std::size_t c = 0; c < R; ++c) step[c] = weight[i] * s[c];
+        for (std::int64_t e = terms.indptr[j]; e < terms.indptr[j + 1]; ++e) {
+            const double x = terms.at(e);
+            double* z = out + static_cast<std::size_t>(terms.rows[e]) * R;
+            for (std::size_t c = 0; c < R; ++c) z[c] += x * step[c];
+        }
+    }
+}
+
+// Minimises  g'd + d'Hd / 2,  low <= d <= high, with H = X' W X restricted to the chosen columns,
+// and over free intercepts where asked: sweeps of coordinate descent and conjugate gradients. Keeps v_n = W_n (sum_k x_nk d_k s_k + b),
+// so that a coordinate costs one pass over its column, and a second one only if it moves. An
+// offset touches every row: with offsets each move is O(rows).
+template <class Value>
+class LinearDescent {
+public:
+    LinearDescent(const LinearTerms<Value>& terms, const double* posterior, const double* row_weight,
+                  std::size_t n_rows, const std::int64_t* chosen, std::size_t count)
+        : terms_(terms), p_(posterior), weight_(row_weight), n_rows_(n_rows), chosen_(chosen),
+          count_(count), R_(terms.width), v_(n_rows * terms.width, 0.0), diagonal_(count) {
+        if (R_ == 1) {
+            h_.resize(n_rows);
+            for (std::size_t n = 0; n < n_rows; ++n)
+                h_[n] = row(n) * p_[n] * (1.0 - p_[n]);
+        }
+        if (terms.offset != nullptr) {
+            sum_curvature();
+            total_.assign(R_, 0.0);
+        }
+        for_each_block(count, kLinearBlock, [&](std::size_t, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) diagonal_[i] = diagonal(i);
+        });
+    }
+
+    // Rounds of two sweeps over the coordinates, which find the bounds that hold, and conjugate
+    // gradients on those that are free, until a round gains less than tol of the first one.
+    // d begins at zero. Returns the number of rounds.
+    int run(const double* gradient, const double* low, const double* high, double* d,
+            const double* intercept_gradient, double* b, int rounds, int conjugate_steps,
+            double tol) {
+        std::fill(d, d + count_, 0.0);
+        if (intercept_gradient != nullptr) prepare_intercept();
+        double first_fall = 0.0;
+        int round = 0;
+        while (round < rounds) {
+            double fall = sweep(gradient, low, high, d, intercept_gradient, b);
+            const double again = sweep(gradient, low, high, d, intercept_gradient, b);
+            fall += again;
+            if (round++ == 0) first_fall = fall;
+            if (again <= 0.5 * tol * first_fall) break;
+            if (round < rounds)
+                conjugate(gradient, low, high, d, intercept_gradient, b, conjugate_steps);
+        }
+        return round;
+    }
+
+private:
+    double row(std::size_t n) const { return weight_ == nullptr ? 1.0 : weight_[n]; }
+    std::size_t column(std::size_t i) const {
+        return chosen_ == nullptr ? i : static_cast<std::size_t>(chosen_[i]);
+    }
+
+    // One pass over all coordinates; returns how far the model fell.
+    double sweep(const double* gradient, const double* low, const double* high, double* d,
+                 const double* intercept_gradient, double* b) {
+        double fall = 0.0;
+        if (intercept_gradient != nullptr) fall += move_intercept(intercept_gradient, b);
+        for (std::size_t i = 0; i < count_; ++i) {
+            const double g = gradient[i] + model_gradient(i), h = diagonal_[i];
+            double target = d[i];
+            if (h > 0.0)
+                target = d[i] - g / h;
+            else if (g != 0.0)
+                target = g > 0.0 ? low[i] : high[i];
+            target = std::min(std::max(target, low[i]), high[i]);
+            const double step = target - d[i];
+            if (step == 0.0) continue;
+            fall -= step * (g + 0.5 * h * step);
+            d[i] = target;
+            move(i, step);
+        }
+        return fall;
+    }
+
+    // Preconditioned conjugate gradients on the free coordinates and intercepts, then back into
+    // the box; kept only if the model falls.
+    void conjugate(const double* gradient, const double* low, const double* high, double* d,
+                   const double* intercept_gradient, double* b, int steps) {
+        std::vector<std::size_t> free;
+        for (std::size_t i = 0; i < count_; ++i)
+            if (d[i] > low[i] && d[i] < high[i] && diagonal_[i] > 0.0) free.push_back(i);
+        const std::size_t m = free.size(), nb = intercept_gradient == nullptr ? 0 : R_;
+        if (m == 0) return;
+        // All vectors hold the free coordinates, then the intercepts.
+        std::vector<double> r(m + nb), z(m + nb), p(m + nb), x(m + nb, 0.0), Hp(m + nb);
+        std::vector<double> wave(n_rows_ * R_);  // W (X p + intercepts)
+        for (std::size_t f = 0; f < m; ++f) r[f] = -(gradient[free[f]] + model_gradient(free[f]));
+        if (nb > 0) {
+            for (std::size_t c = 0; c < R_; ++c) r[m + c] = -intercept_gradient[c];
+            add_totals(v_, r.data() + m, -1.0);
+        }
+        precondition(free, nb, r, z);
+        double rz = dot(r, z);
+        const double enough = kCgReduction * rz;
+        p = z;
+        for (int step = 0; step < steps && rz > enough && rz > 0.0; ++step) {
+            apply(free, nb, p, wave, Hp);
+            const double curve = dot(p, Hp);
+            if (!(curve > 0.0)) break;
+            const double alpha = rz / curve;
+            for (std::size_t f = 0; f < m + nb; ++f) {
+                x[f] += alpha * p[f];
+                r[f] -= alpha * Hp[f];
+            }
+            precondition(free, nb, r, z);
+            const double next = dot(r, z), beta = next / rz;
+            rz = next;
+            for (std::size_t f = 0; f < m + nb; ++f) p[f] = z[f] + beta * p[f];
+        }
+        // Into the box: the step that is left, its effect on the rows, and on the model.
+        for (std::size_t f = 0; f < m; ++f) {
+            const std::size_t i = free[f];
+            p[f] = std::min(std::max(d[i] + x[f], low[i]), high[i]) - d[i];
+        }
+        for (std::size_t c = 0; c < nb; ++c) p[m + c] = x[m + c];
+        apply(free, nb, p, wave, Hp);
+        double slope = 0.0;
+        for (std::size_t f = 0; f < m; ++f)
+            slope += p[f] * (gradient[free[f]] + model_gradient(free[f]));
+        if (nb > 0) {
+            std::vector<double> force(intercept_gradient, intercept_gradient + R_);
+            add_totals(v_, force.data(), 1.0);
+            for (std::size_t c = 0; c < R_; ++c) slope += p[m + c] * force[c];
+        }
+        const double curve = dot(p, Hp);
+        if (!(slope < 0.0)) return;
+        // The best length along the step, if bounds have bent it.
+        const double length = curve > 0.0 ? std::min(1.0, -slope / curve) : 1.0;
+        for (std::size_t f = 0; f < m; ++f) {
+            const std::size_t i = free[f];
+            d[i] = std::min(std::max(d[i] + length * p[f], low[i]), high[i]);
+        }
+        for (std::size_t c = 0; c < nb; ++c) b[c] += length * p[m + c];
+        for (std::size_t e = 0; e < v_.size(); ++e) v_[e] += length * wave[e];
+        if (!total_.empty()) {
+            std::fill(total_.begin(), total_.end(), 0.0);
+            add_totals(v_, total_.data(), 1.0);
+        }
+    }
+
+    static constexpr double kCgReduction = 1e-2;  // of the squared residual
+
+    static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+        return dot_product(a.data(), b.data(), a.size());
+    }
+
+    // out (R) += sign * the sum over the rows.
+    void add_totals(const std::vector<double>& rows, double* out, double sign) const {
+        for (std::size_t n = 0; n < n_rows_; ++n)
+            for (std::size_t c = 0; c < R_; ++c) out[c] += sign * rows[n * R_ + c];
+    }
+
+    void precondition(const std::vector<std::size_t>& free, std::size_t nb,
+                      const std::vector<double>& r, std::vector<double>& z) const {
+        const std::size_t m = free.size();
+        for (std::size_t f = 0; f < m; ++f) z[f] = r[f] / diagonal_[free[f]];
+        if (nb == 0) return;
+        std::copy(r.begin() + m, r.end(), z.begin() + m);
+        solve_intercept(z.data() + m);
+    }
+
+    // wave = W (X p + intercepts), Hp = X' wave and its sum over the rows.
+    void apply(const std::vector<std::size_t>& free, std::size_t nb, const std::vector<double>& p,
+               std::vector<double>& wave, std::vector<double>& Hp) const {
+        const std::size_t m = free.size();
+        std::vector<double> start(R_, 0.0);
+        for (std::size_t c = 0; c < nb; ++c) start[c] = p[m + c];
+        if (terms_.offset != nullptr)
+            for (std::size_t f = 0; f < m; ++f)
+                for (std::size_t c = 0; c < R_; ++c)
+                    start[c] += p[f] * terms_.offset[column(free[f]) * R_ + c];
+        for (std::size_t n = 0; n < n_rows_; ++n)
+            for (std::size_t c = 0; c < R_; ++c) wave[n * R_ + c] = start[c];
+        std::vector<double> s(R_);
+        for (std::size_t f = 0; f < m; ++f) {
+            const std::size_t j = column(free[f]);
+            for (std::size_t c = 0; c < R_; ++c) s[c] = p[f] * terms_.slope[j * R_ + c];
+            for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
+                double* to = &wave[static_cast<std::size_t>(terms_.rows[e]) * R_];
+                const double x = terms_.at(e);
+                for (std::size_t c = 0; c < R_; ++c) to[c] += x * s[c];
+            }
+        }
+        for (std::size_t n = 0; n < n_rows_; ++n) {
+            if (R_ == 1) {
+                wave[n] *= h_[n];
+                continue;
+            }
+            const double* q = p_ + n * R_;
+            double* u = &wave[n * R_];
+            const double mean = dot_product(q, u, R_);
+            for (std::size_t c = 0; c < R_; ++c) u[c] = row(n) * q[c] * (u[c] - mean);
+        }
+        std::vector<double> total(R_, 0.0);
+        if (nb > 0 || terms_.offset != nullptr) add_totals(wave, total.data(), 1.0);
+        for (std::size_t f = 0; f < m; ++f) Hp[f] = gathered(free[f], wave, total);
+        for (std::size_t c = 0; c < nb; ++c) Hp[m + c] = total[c];
+    }
+
+    double diagonal(std::size_t i) const {
+        const std::size_t j = column(i);
+        const double* s = terms_.slope + j * R_;
+        const double* a = terms_.offset == nullptr ? nullptr : terms_.offset + j * R_;
+        double total = 0.0;
+        if (a != nullptr) {
+            for (std::size_t c = 0; c < R_; ++c)
+                for (std::size_t m = 0; m < R_; ++m)
+                    total += a[c] * a[m] * curvature_[std::max(c, m) * R_ + std::min(c, m)];
+            for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
+                const double* p = p_ + static_cast<std::size_t>(terms_.rows[e]) * R_;
+                double ps = 0.0, pa = 0.0, psa = 0.0;
+                for (std::size_t c = 0; c < R_; ++c) {
+                    ps += p[c] * s[c];
+                    pa += p[c] * a[c];
+                    psa += p[c] * s[c] * a[c];
+                }
+                total += 2.0 * row(terms_.rows[e]) * terms_.at(e) * (psa - ps * pa);
+            }
+        }
+        double own = 0.0;
+        std::vector<double> squared(R_);
+        for (std::size_t c = 0; c < R_; ++c) squared[c] = s[c] * s[c];
+        const double* squares = squared.data();
+        for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
+            const std::size_t n = terms_.rows[e];
+            const double x = terms_.at(e);
+            if (R_ == 1) {
+                own += x * x * h_[n];
+                continue;
+            }
+            const double* p = p_ + n * R_;
+            const double mean = dot_product(s, p, R_), square = dot_product(squares, p, R_);
+            own += x * x * row(n) * (square - mean * mean);
+        }
+        return total + (R_ == 1 ? own * s[0] * s[0] : own);
+    }
+
+    double model_gradient(std::size_t i) const { return gathered(i, v_, total_); }
+
+    // x_j slope_j + offset_j times a vector of the rows; `total` is the vector's sum.
+    double gathered(std::size_t i, const std::vector<double>& v,
+                    const std::vector<double>& total) const {
+        const std::size_t j = column(i);
+        const double* s = terms_.slope + j * R_;
+        double sum = 0.0;
+        if (terms_.offset != nullptr) {
+            const double* a = terms_.offset + j * R_;
+            for (std::size_t c = 0; c < R_; ++c) sum += a[c] * total[c];
+        }
+        const std::int64_t begin = terms_.indptr[j], end = terms_.indptr[j + 1];
+        if (R_ == 1) {
+            double own = 0.0;
+            if (terms_.values == nullptr)
+                for (std::int64_t e = begin; e < end; ++e) own += v[terms_.rows[e]];
+            else
+                for (std::int64_t e = begin; e < end; ++e)
+                    own += terms_.at(e) * v[terms_.rows[e]];
+            return sum + s[0] * own;
+        }
+        for (std::int64_t e = begin; e < end; ++e) {
+            const double* u = &v[static_cast<std::size_t>(terms_.rows[e]) * R_];
+            sum += terms_.at(e) * dot_product(s, u, R_);
+        }
+        return sum;
+    }
+
+    void move(std::size_t i, double step) {
+        const std::size_t j = column(i);
+        const double* s = terms_.slope + j * R_;
+        if (terms_.offset != nullptr) {
+            move_everywhere(j, step);
+            return;
+        }
+        if (R_ == 1) {
+            const double t = step * s[0];
+            for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
+                const std::size_t n = terms_.rows[e];
+                v_[n] += t * terms_.at(e) * h_[n];
+            }
+            return;
+        }
+        for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
+            const std::size_t n = terms_.rows[e];
+            add_curved(n, step * terms_.at(e), s);
+        }
+    }
+
+    // A move with an offset: every row, and the sum of all v.
+    void move_everywhere(std::size_t j, double step) {
+        for (std::size_t n = 0; n < n_rows_; ++n) add_curved(n, step, terms_.offset + j * R_);
+        for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e)
+            add_curved(terms_.rows[e], step * terms_.at(e), terms_.slope + j * R_);
+        std::fill(total_.begin(), total_.end(), 0.0);
+        add_totals(v_, total_.data(), 1.0);
+    }
+
+    // v_n += factor * W_n s
+    void add_curved(std::size_t n, double factor, const double* s) {
+        const double* p = p_ + n * R_;
+        double* v = &v_[n * R_];
+        const double mean = dot_product(s, p, R_);
+        factor *= row(n);
+        for (std::size_t c = 0; c < R_; ++c) v[c] += factor * p[c] * (s[c] - mean);
+    }
+
+    // sum_n W_n, the curvature of the intercepts; its lower triangle.
+    void sum_curvature() {
+        curvature_.assign(R_ * R_, 0.0);
+        for (std::size_t n = 0; n < n_rows_; ++n) {
+            const double* p = p_ + n * R_;
+            for (std::size_t a = 0; a < R_; ++a) {
+                const double pa = row(n) * p[a];
+                curvature_[a * R_ + a] += pa;
+                for (std::size_t c = 0; c <= a; ++c) curvature_[a * R_ + c] -= pa * p[c];
+            }
+        }
+    }
+
+    // Cholesky factor of that.
+    void prepare_intercept() {
+        if (curvature_.empty()) sum_curvature();
+        factor_ = curvature_;
+        for (std::size_t a = 0; a < R_; ++a) {
+            const double own = factor_[a * R_ + a];
+            for (std::size_t c = 0; c <= a; ++c) {
+                double sum = factor_[a * R_ + c];
+                for (std::size_t m = 0; m < c; ++m) sum -= factor_[a * R_ + m] * factor_[c * R_ + m];
+                if (c < a)
+                    factor_[a * R_ + c] = sum / factor_[c * R_ + c];
+                else
+                    factor_[a * R_ + a] = std::sqrt(std::max(sum, 1e-12 * own + 1e-300));
+            }
+        }
+        share_.resize(R_);
+    }
+
+    // In place: the solution for the curvature of the intercepts.
+    void solve_intercept(double* x) const {
+        for (std::size_t a = 0; a < R_; ++a) {
+            for (std::size_t m = 0; m < a; ++m) x[a] -= factor_[a * R_ + m] * x[m];
+            x[a] /= factor_[a * R_ + a];
+        }
+        for (std::size_t a = R_; a-- > 0;) {
+            for (std::size_t m = a + 1; m < R_; ++m) x[a] -= factor_[m * R_ + a] * x[m];
+            x[a] /= factor_[a * R_ + a];
+        }
+    }
+
+    double move_intercept(const double* gradient, double* b) {
+        std::vector<double>& step = share_;
+        for (std::size_t c = 0; c < R_; ++c) step[c] = -gradient[c];
+        add_totals(v_, step.data(), -1.0);
+        std::vector<double> force(step);
+        solve_intercept(step.data());
+        double fall = 0.0;
+        for (std::size_t c = 0; c < R_; ++c) {
+            b[c] += step[c];
+            fall += 0.5 * force[c] * step[c];
+        }
+        for (std::size_t n = 0; n < n_rows_; ++n) {
+            if (R_ == 1)
+                v_[n] += step[0] * h_[n];
+            else
+                add_curved(n, 1.0, step.data());
+        }
+        if (!total_.empty()) {
+            std::fill(total_.begin(), total_.end(), 0.0);
+            add_totals(v_, total_.data(), 1.0);
+        }
+        return fall;
+    }
+
+    const LinearTerms<Value>& terms_;
+    const double *p_, *weight_;
+    std::size_t n_rows_;
+    const std::int64_t* chosen_;
+    std::size_t count_, R_;
+    std::vector<double> v_, diagonal_, h_, curvature_, factor_, share_;
+    std::vector<double> total_;  // sum of v over the rows, kept only where there are offsets
+};
+
+}  // namespace bayesieve

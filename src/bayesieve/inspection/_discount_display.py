@@ -1,0 +1,145 @@
+"""How much of its naive Bayes weight each feature keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesieve.inspection._plotting import (
+    ACCENT,
+    axes_of,
+    clipped,
+    require_fitted,
+    short_name,
+)
+from bayesieve.utils._feature_view import feature_names, is_bernoulli, logit
+
+__all__ = ["DiscountDisplay", "naive_strength"]
+
+
+def naive_strength(model: Any) -> np.ndarray:
+    """Spread of each selected feature's log-parameters over the classes, in nats.
+
+    For two classes that is the size of its naive Bayes log-odds weight.
+    """
+    logs = np.asarray(model.feature_log_prob_)
+    if is_bernoulli(model):
+        logs = logit(logs)
+    with np.errstate(invalid="ignore"):
+        spread = logs.max(axis=0) - logs.min(axis=0)
+    return np.where(np.isnan(spread), 0.0, spread)
+
+
+class DiscountDisplay:
+    """Picture of the discounts: the weight of each feature against its strength.
+
+    Naive Bayes counts features that say the same twice. A feature that stands alone
+    keeps a weight near 1; one whose news others bring as well is discounted. The
+    strongest after discount are named.
+
+    Parameters
+    ----------
+    strength : ndarray of shape (n_features,)
+        Spread of the naive Bayes log-parameters over the classes, in nats.
+    weights : ndarray of shape (n_features,)
+        Discount of each feature in [0, 1].
+    names : sequence of str of length n_features
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from bayesieve import DiscountDisplay
+    >>> display = DiscountDisplay([3.0, 1.0], [0.5, 0.9], ["free", "my"]).plot()
+    >>> display.ax_.get_ylabel()
+    'weight kept'
+    """
+
+    def __init__(self, strength: Any, weights: Any, names: Any) -> None:
+        self.strength = np.asarray(strength, dtype=np.float64)
+        self.weights = np.asarray(weights, dtype=np.float64)
+        self.names = names
+        if not self.strength.shape == self.weights.shape == (len(names),):
+            raise ValueError(
+                "strength, weights and names must be equally long. Got "
+                f"{self.strength.shape}, {self.weights.shape} and {len(names)} names."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, max_labels: int = 15, ax: Any = None
+    ) -> DiscountDisplay:
+        """Draw the features of a fitted selective classifier.
+
+        Parameters
+        ----------
+        estimator : SelectiveMultinomialNB or SelectiveBernoulliNB
+        max_labels : int, default=15
+            Most features to name.
+        ax : matplotlib Axes, optional
+        """
+        draws = "the weights of a selective classifier against those of naive Bayes"
+        for attribute in ("weights_", "feature_log_prob_"):
+            require_fitted(estimator, attribute, display="DiscountDisplay", draws=draws)
+        columns = np.asarray(estimator.support_indices_)
+        weights = np.asarray(estimator.weights_)[columns]
+        names = feature_names(estimator, columns)
+        display = cls(naive_strength(estimator), weights, names)
+        return display.plot(max_labels=max_labels, ax=ax)
+
+    def plot(self, *, max_labels: int = 15, ax: Any = None) -> DiscountDisplay:
+        """Draw a point for each feature and name the strongest."""
+        if not self.strength.shape[0]:
+            raise ValueError("There is nothing to draw: no feature has a weight.")
+        ax = axes_of(ax, width=6.4, height=4.2)
+        strength = clipped(self.strength)
+        ax.plot(
+            strength,
+            self.weights,
+            "o",
+            color=ACCENT,
+            markersize=5,
+            alpha=0.75 if len(self.names) > 60 else 1.0,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+        )
+        ax.axhline(1, color="0.6", linestyle=":", linewidth=1)
+        ax.set_xlim(0, 1.12 * (float(strength.max()) or 1.0))
+        ax.set_ylim(0, max(1.06, 1.06 * float(self.weights.max())))
+        ax.set_xlabel("naive Bayes weight (nats between the classes)")
+        ax.set_ylabel("weight kept")
+        ax.spines[["top", "right"]].set_visible(False)
+        self._name_strongest(ax, strength, max_labels)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _name_strongest(self, ax: Any, strength: np.ndarray, limit: int) -> None:
+        """Name points by falling strength after discount; no label covers another."""
+        figure = ax.figure
+        figure.draw_without_rendering()  # settles the layout that labels are fitted in
+        taken: list[Any] = []
+        order = np.argsort(-strength * self.weights, kind="stable")
+        for j in order[: 3 * limit].tolist():
+            if len(taken) >= limit:
+                break
+            for shift, side in (((6, 0), "left"), ((-6, 0), "right")):
+                text = ax.annotate(
+                    short_name(self.names[j]),
+                    (strength[j], self.weights[j]),
+                    xytext=shift,
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    fontsize="small",
+                    parse_math=False,
+                )
+                box = text.get_window_extent()
+                inside = ax.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+                if inside and not any(box.overlaps(other) for other in taken):
+                    taken.append(box)
+                    break
+                text.remove()

@@ -1,0 +1,394 @@
+"""What a report may hold: each field's type and size, checked before anything is used.
+
+A report can come from a file that somebody else wrote. Every check says in one sentence
+where the text departs from what is allowed, and lengths are bounded, so that a page
+made from it stays a page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["LIMITS", "SECTIONS", "check_report", "clean_text"]
+
+#: A check takes a value and its place, and returns the value or raises ValueError.
+Check = Callable[[Any, str], Any]
+
+#: Most of each thing that a report shows.
+LIMITS = {
+    "features": 400,  # rows of the feature table
+    "steps": 120,  # positions of a slider
+    "moves": 40,  # features named as entering or leaving at a position
+    "top": 40,  # features with weights at a position
+    "lines": 25,  # lines of the picture of weights
+    "points": 400,  # points of the picture of discounts
+    "columns": 60,  # partitions
+    "parts": 40,  # parts of a partition
+    "classes": 200,
+    "parameters": 80,
+    "names": 20_000,
+}
+
+#: Control characters break lines and tables, those that turn the direction of text make
+#: a command read unlike what it does, and lone surrogates cannot be written at all.
+_VISIBLE = {code: 0x2400 + code for code in range(32)} | {127: 0x2421}
+_VISIBLE |= dict.fromkeys(range(128, 160), 0xFFFD)
+_VISIBLE |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
+_VISIBLE |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
+_VISIBLE |= {0x2028: 0x2424, 0x2029: 0x2424}
+
+
+def clean_text(text: str, longest: int = 200) -> str:
+    """A name or label as one line of bounded length that any file can hold."""
+    text = text[: longest + 1].translate(_VISIBLE)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _refuse(where: str, wanted: str, value: Any) -> ValueError:
+    got = type(value).__name__
+    if isinstance(value, bool | int | float) or value is None:
+        got = repr(value)[:40]
+    elif isinstance(value, str | list):
+        got = f"{got} of length {len(value)}"
+    return ValueError(f"A report's {where} must be {wanted}. Got {got}.")
+
+
+def text(longest: int = 200) -> Check:
+    """A string; made clean and cut if too long."""
+
+    def check(value: Any, where: str) -> str:
+        if not isinstance(value, str):
+            raise _refuse(where, "text", value)
+        return clean_text(value, longest)
+
+    return check
+
+
+def lines(longest: int) -> Check:
+    """Text of several lines, refused if too long: it is there to be copied."""
+
+    def check(value: Any, where: str) -> str:
+        if not isinstance(value, str) or len(value) > longest:
+            raise _refuse(where, f"text of at most {longest:,} characters", value)
+        return "\n".join(clean_text(line, longest) for line in value.split("\n"))
+
+    return check
+
+
+def number(low: float = -math.inf, high: float = math.inf) -> Check:
+    """A number; "inf" and "-inf" stand for what JSON cannot say."""
+
+    def check(value: Any, where: str) -> float:
+        wanted = "a number"
+        if low > -math.inf or high < math.inf:
+            wanted = f"a number from {low:g} to {high:g}"
+        if value in ("inf", "-inf") and isinstance(value, str):
+            value = float(value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise _refuse(where, wanted, value)
+        try:
+            value = float(value)
+        except OverflowError:
+            raise _refuse(where, wanted, math.inf) from None
+        if not low <= value <= high:  # NaN as well
+            raise _refuse(where, wanted, value)
+        return value
+
+    return check
+
+
+def whole(high: int = 2**53) -> Check:
+    """A whole number from 0 on, one that JavaScript can hold."""
+
+    def check(value: Any, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise _refuse(where, "a whole number", value)
+        if not 0 <= value <= high:
+            raise _refuse(where, f"a whole number from 0 to {high:,}", value)
+        return value
+
+    return check
+
+
+def flag(value: Any, where: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise _refuse(where, "true or false", value)
+    return value
+
+
+def optional(check: Check) -> Check:
+    """Something, or null."""
+    return lambda value, where: None if value is None else check(value, where)
+
+
+def many(check: Check, most: int) -> Check:
+    """A list of at most so many."""
+
+    def check_all(value: Any, where: str) -> list[Any]:
+        if not isinstance(value, list | tuple) or len(value) > most:
+            raise _refuse(where, f"a list of at most {most:,}", value)
+        return [check(item, f"{where}[{i}]") for i, item in enumerate(value)]
+
+    return check_all
+
+
+def record(fields: Mapping[str, Check]) -> Check:
+    """An object with these fields and no others; a missing one is null."""
+
+    def check(value: Any, where: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise _refuse(where, "an object", value)
+        for name in value:
+            if name not in fields:
+                known = ", ".join(fields)
+                raise ValueError(
+                    f"A report's {where} must have no fields but {known}. "
+                    f"Got {clean_text(str(name), 40)!r}."
+                )
+        return {
+            name: field(value.get(name), f"{where}.{name}")
+            for name, field in fields.items()
+        }
+
+    return check
+
+
+_name = whole(LIMITS["names"])
+_weights = many(number(), LIMITS["classes"])
+_moves = many(_name, LIMITS["moves"])
+_at_least_zero = number(0)
+_share = number(0, 1)
+_score = optional(record({"mean": number(), "error": _at_least_zero}))
+_weighted = record({"name": _name, "weights": _weights})
+
+#: The sections of a report. Features are named by their place in ``names``.
+SECTIONS: dict[str, Check] = {
+    "data_name": text(),
+    "model": text(),
+    "sentence": text(400),
+    "detail": text(400),
+    "noun": text(40),
+    "versions": many(record({"name": text(40), "version": text(40)}), 20),
+    "names": many(text(), LIMITS["names"]),
+    "certificate": optional(
+        record(
+            {
+                "k": whole(),
+                "gain": number(),
+                "bound": number(),
+                "gap": _at_least_zero,
+                "relative_gap": _at_least_zero,
+                "is_optimal": flag,
+                "nodes": whole(),
+            }
+        )
+    ),
+    "data": record(
+        {
+            "rows": optional(_at_least_zero),
+            "features": whole(),
+            "selected": whole(),
+            "classes": many(
+                record({"name": text(), "rows": optional(_at_least_zero)}),
+                LIMITS["classes"],
+            ),
+            "n_classes": whole(),
+        }
+    ),
+    "features": record(
+        {
+            "total": whole(),
+            "score_name": text(),
+            "weight_name": text(),
+            "signed": flag,
+            "counted": optional(text(40)),
+            "rows": many(
+                record(
+                    {
+                        "name": _name,
+                        "score": number(),
+                        "weights": optional(_weights),
+                        "discount": optional(_share),
+                        "counts": optional(many(_at_least_zero, LIMITS["classes"])),
+                    }
+                ),
+                LIMITS["features"],
+            ),
+        }
+    ),
+    "path": optional(
+        record(
+            {
+                "score_name": text(),
+                "weight_name": text(),
+                "signed": flag,
+                "chosen": optional(whole()),
+                "elbow": optional(whole()),
+                "bic": optional(whole()),
+                "best": optional(whole()),
+                "one_se": optional(whole()),
+                "steps": many(
+                    record(
+                        {
+                            "k": whole(),
+                            "gain": optional(number()),
+                            "bound": optional(number()),
+                            "gap": optional(_at_least_zero),
+                            "score": _score,
+                            "entered": _moves,
+                            "n_entered": whole(),
+                            "left": _moves,
+                            "n_left": whole(),
+                            "top": many(_weighted, LIMITS["top"]),
+                        }
+                    ),
+                    LIMITS["steps"],
+                ),
+            }
+        )
+    ),
+    "weight_path": optional(
+        record(
+            {
+                "chosen": optional(_at_least_zero),
+                "best": optional(_at_least_zero),
+                "one_se": optional(_at_least_zero),
+                "steps": many(
+                    record(
+                        {
+                            "penalty": _at_least_zero,
+                            "features": whole(),
+                            "loss": optional(number()),
+                            "dual_gap": optional(number()),
+                            "score": _score,
+                            "entered": _moves,
+                            "n_entered": whole(),
+                            "left": _moves,
+                            "n_left": whole(),
+                        }
+                    ),
+                    LIMITS["steps"],
+                ),
+                "lines": many(
+                    record({"name": _name, "weights": many(_share, LIMITS["steps"])}),
+                    LIMITS["lines"],
+                ),
+            }
+        )
+    ),
+    "discounts": optional(
+        many(
+            record({"name": _name, "strength": _at_least_zero, "weight": _share}),
+            LIMITS["points"],
+        )
+    ),
+    "columns": optional(
+        record(
+            {
+                "total": whole(),
+                "informative": whole(),
+                "items": many(
+                    record(
+                        {
+                            "name": text(),
+                            "kind": text(40),
+                            "level": number(),
+                            "weight": optional(number()),
+                            "n_parts": whole(),
+                            "exact": flag,
+                            "parts": many(
+                                record(
+                                    {
+                                        "label": text(300),
+                                        "counts": many(
+                                            _at_least_zero, LIMITS["classes"]
+                                        ),
+                                    }
+                                ),
+                                LIMITS["parts"],
+                            ),
+                        }
+                    ),
+                    LIMITS["columns"],
+                ),
+            }
+        )
+    ),
+    "evaluation": optional(
+        record(
+            {
+                "rows": optional(whole()),
+                "accuracy": optional(_share),
+                "balanced_accuracy": optional(_share),
+                "log_loss": optional(_at_least_zero),
+                "all_features_accuracy": optional(_share),
+                "all_features_log_loss": optional(_at_least_zero),
+                "majority_accuracy": optional(_share),
+                "calibration": optional(
+                    record(
+                        {
+                            "label": optional(text()),
+                            "log_loss": optional(_at_least_zero),
+                            "bins": many(
+                                record(
+                                    {
+                                        "predicted": _share,
+                                        "observed": _share,
+                                        "rows": whole(),
+                                    }
+                                ),
+                                100,
+                            ),
+                        }
+                    )
+                ),
+            }
+        )
+    ),
+    "seconds": many(record({"step": text(), "seconds": _at_least_zero}), 40),
+    "parameters": many(
+        record({"name": text(), "value": text(1000), "changed": flag}),
+        LIMITS["parameters"],
+    ),
+    "command": optional(lines(10_000)),
+    "python": lines(20_000),
+}
+
+
+def check_report(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Every section checked by itself, then that features are named by real places."""
+    checked = {name: check(sections[name], name) for name, check in SECTIONS.items()}
+    n_names, n_steps = len(checked["names"]), None
+    if checked["weight_path"] is not None:
+        n_steps = len(checked["weight_path"]["steps"])
+    for place in _places(checked):
+        if place >= n_names:
+            raise ValueError(
+                f"A report's features must be places in its list of {n_names:,} names. "
+                f"Got {place}."
+            )
+    for line in (checked["weight_path"] or {}).get("lines", ()):
+        if len(line["weights"]) != n_steps:
+            raise ValueError(
+                f"A report's weight_path.lines must have a weight for each of its "
+                f"{n_steps} steps. Got {len(line['weights'])}."
+            )
+    return checked
+
+
+def _places(value: Any) -> Any:
+    """Every number that stands for a name, wherever it is."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _places(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key == "name" and isinstance(item, int):
+                yield item
+            elif key in ("entered", "left"):
+                yield from item
+            else:
+                yield from _places(item)

@@ -1,0 +1,36 @@
+// Light and dark, and the parts put in their places.
+
+const button = document.getElementById("theme");
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : system.matches;
+};
+function nameButton() {
+  button.textContent = isDark() ? "Light" : "Dark";
+  button.setAttribute("aria-label", "Switch to " + (isDark() ? "light" : "dark") + " colours");
+}
+button.addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  nameButton();
+});
+system.addEventListener("change", nameButton);
+button.classList.remove("hidden");
+nameButton();
+
+for (const [id, show] of [
+  ["features", showFeatures],
+  ["path", showPath],
+  ["weights", showWeights],
+  ["calibration", showCalibration],
+  ["columns", showColumns],
+]) {
+  const place = live(id);
+  if (place) show(place);
+}
+let width = window.innerWidth;
+window.addEventListener("resize", () => {
+  if (window.innerWidth === width) return; // only the height, as phones do on scrolling
+  width = window.innerWidth;
+  redraws.forEach((repaint) => repaint());
+});

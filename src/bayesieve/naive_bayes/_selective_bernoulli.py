@@ -1,0 +1,203 @@
+"""Bernoulli naive Bayes with one optimised discount a feature, on wide binary data."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesieve._compat import Interval
+from bayesieve.naive_bayes._presence import presence
+from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
+from bayesieve.wide._fit import WideFit
+
+__all__ = ["SelectiveBernoulliNB"]
+
+
+class SelectiveBernoulliNB(SelectiveWideNB):
+    """Bernoulli naive Bayes with few features and a weight in [0, 1] for each.
+
+    As `SelectiveMultinomialNB`, for presence and absence: the term of a feature is
+    ``log theta`` where it is present and ``log(1 - theta)`` where it is not. At
+    ``exponent=1`` the weights are **exact** up to `dual_gap_`; below they are
+    **heuristic**.
+
+    Parameters
+    ----------
+    k : int or float, optional
+        Wanted number of features, or a share of them in (0, 1): the penalty is searched
+        that gives so many. A refit may set some of them to zero, so k is what there
+        will be at most.
+    regularization : float, optional
+        The penalty lambda itself, in nats for a weight of one. With neither `k` nor
+        `regularization` it is chosen: a fifth of the rows is held out, the penalty of
+        least log loss there is taken, and all rows are fitted.
+    alpha : float or array of shape (n_features,), default=1.0
+        Smoothing added to every count, above 0.
+    binarize : float or None, default=0.0
+        Values above it count as present. None: the data must be 0 and 1 already.
+    exponent : float, default=1.0
+        Exponent p of the weights in the penalty, in (0, 1]. At 1 the problem is convex.
+        Below, the convex solution is followed by a local search: weights that stay are
+        shrunk less.
+    relaxed : bool or "auto", default=True
+        Whether the weights of the chosen features are fitted once more without penalty.
+        "auto": cross-validation decides how much of the penalty stays.
+    candidates : int, "auto" or "all", default="auto"
+        How many features are screened in by their likelihood before weights are
+        optimised. "auto": five times k and at least 5,000; 20,000 when k is not given.
+    feature_cost : array-like of shape (n_features,), optional
+        c_j >= 0, what a feature costs beside the others; 1 unless given. At 0 it is not
+        penalised at all.
+    refit_intercept : bool, default=True
+        Whether class intercepts are optimised with the weights; else they are the
+        logarithms of the class probabilities.
+    fit_prior : bool, default=True
+        Learn class probabilities; otherwise they are uniform.
+    class_prior : array-like of shape (n_classes,), optional
+        Class probabilities, not learnt. A refitted intercept is shifted to them.
+    tol : float, default=1e-4
+        Duality gap at which the optimisation stops, as a share of the log loss without
+        features.
+    cv : int, splitter or iterable of splits, default=5
+        For ``relaxed="auto"``.
+    max_seconds : float, optional
+        Time for the optimisation; then, or after Ctrl-C, the best so far is kept.
+    warm_start : bool, default=False
+        Whether a fit with `regularization` begins at the weights of the last one.
+    callback : callable, optional
+        Called after each penalty of the path with a state that has ``iteration``,
+        ``weights`` (of the candidates) and ``seconds``; a true return value ends the
+        search.
+    verbose : bool, default=False
+        Whether to show a progress line on a terminal.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features_in_,)
+        In [0, 1]: how much of its naive Bayes weight each feature keeps; 0 if not used.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        Features with a weight.
+    support_indices_ : ndarray of int64 of shape (k_,)
+        Their indices, sorted.
+    k_ : int
+        Number of features with a weight.
+    lambda_ : float
+        Penalty of the chosen solution.
+    relaxation_ : float
+        Share of the penalty that was lifted in the refit: 1 for ``relaxed=True``.
+    path_ : WeightPath
+        Weights for decreasing penalties: ``lambdas``, ``weights`` (sparse),
+        ``n_features``, ``nll``, ``dual_gap``.
+    dual_gap_ : float
+        Proven distance, in nats, of the penalised solution to the optimum over the
+        candidates.
+    certificate_ : Certificate
+        Of the screening: how far the candidates are from the likeliest set of so many.
+    n_candidates_ : int
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean size of each feature's term in nats a row.
+    feature_log_prob_ : ndarray of shape (n_classes, k_)
+        Log-probability of each used feature given the class, before weighting.
+    coef_, intercept_ : ndarray of shape (1, n_features_in_) and (1,)
+        Two classes only: weighted log-odds.
+    class_intercept_ : ndarray of shape (n_classes,)
+    stopped_ : str
+        Why the search ended: "converged", "time", "interrupted" or "callback".
+    n_iter_ : int
+        Newton steps.
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    SelectiveMultinomialNB : For counts.
+    SelectiveBernoulliNBCV : Penalty by cross-validation.
+    SparseBernoulliNB : Likeliest features, each with weight one.
+
+    Notes
+    -----
+    With ``refit_intercept=True`` absence costs nothing: what it adds is the same for
+    every row and joins the intercept. Without, each step of a weight is O(n_samples).
+
+    References
+    ----------
+    A. Askari, A. d'Aspremont, L. El Ghaoui, "Naive feature selection: a nearly tight
+    convex relaxation for sparse naive Bayes".
+
+    C. Hue, M. Boullé, V. Lemaire, "Online learning of a weighted selective naive Bayes
+    classifier with non-convex optimization".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import SelectiveBernoulliNB
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=400)
+    >>> X = rng.random((400, 30)) < 0.5
+    >>> X[:, 0] = rng.random(400) < 0.2 + 0.6 * y
+    >>> X[:, 1] = X[:, 0]  # says the same once more
+    >>> model = SelectiveBernoulliNB(k=2).fit(X, y)
+    >>> round(float(model.weights_[:2].sum()), 1)  # the two share one weight
+    1.0
+    """
+
+    _model = "bernoulli"
+    _kind = "binary"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SelectiveWideNB._parameter_constraints,
+        "binarize": [Interval(Real, None, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        k: Any = None,
+        *,
+        regularization: float | None = None,
+        alpha: Any = 1.0,
+        binarize: float | None = 0.0,
+        exponent: float = 1.0,
+        relaxed: bool | str = True,
+        candidates: int | str = "auto",
+        feature_cost: Any = None,
+        refit_intercept: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        tol: float = 1e-4,
+        cv: Any = 5,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        callback: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.k = k
+        self.regularization = regularization
+        self.alpha = alpha
+        self.binarize = binarize
+        self.exponent = exponent
+        self.relaxed = relaxed
+        self.candidates = candidates
+        self.feature_cost = feature_cost
+        self.refit_intercept = refit_intercept
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.tol = tol
+        self.cv = cv
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def _count_options(self) -> dict[str, Any]:
+        if self.binarize is None:
+            return {"strict_binary": True}
+        return {"threshold": self.binarize}
+
+    def _set_log_prob(self, found: WideFit) -> None:
+        assert found.offset is not None
+        self.feature_log_prob_ = np.ascontiguousarray((found.slope + found.offset).T)
+
+    def _values(self, part: Any) -> Any:
+        return presence(part, self.binarize, self._refuse, type(self).__name__)

@@ -1,0 +1,305 @@
+"""Terms of a wide sparse matrix: one slope a column and class, never made dense.
+
+The term of column j is ``x_nj slope_jc + offset_jc``: the logarithm of a multinomial
+probability to the power of a count, or of the presence or absence of a feature. Zeros
+cost nothing, so millions of entries stay as they are stored.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesieve import _core
+from bayesieve.weights._terms import (
+    Array,
+    DenseTerms,
+    Rows,
+    as_weights,
+    relative_prior,
+)
+
+__all__ = ["LinearTerms"]
+
+_PANEL_CELLS = 4_000_000  # of a dense panel, for second derivatives of few columns
+
+
+class LinearTerms:
+    """Columns of a sparse matrix, each with one slope a class.
+
+    Parameters
+    ----------
+    block : sparse array or ndarray of shape (n_rows, n_terms)
+        Kept by columns. Values that are all one are not kept; whole numbers below
+        2**24 are kept in four bytes, others in eight.
+    slope : ndarray of shape (n_terms, n_classes)
+        What one unit of x_j adds to the score of each class; finite.
+    offset : ndarray of shape (n_terms, n_classes), optional
+        What weight j adds to the scores whatever x_j; zero unless given.
+
+    Notes
+    -----
+    A gradient takes O(nnz (n_classes - 1)), by columns and in parallel; results do not
+    depend on the number of threads.
+    """
+
+    def __init__(self, block: Any, slope: Array, offset: Array | None = None) -> None:
+        matrix = sparse.csc_array(block)
+        matrix.sum_duplicates()
+        slope = np.asarray(slope, dtype=np.float64)
+        if slope.ndim != 2 or slope.shape[0] != matrix.shape[1]:
+            raise ValueError(
+                f"Slopes must have shape ({matrix.shape[1]}, n_classes). "
+                f"Got {slope.shape}."
+            )
+        if offset is not None and offset.shape != slope.shape:
+            raise ValueError(
+                f"Offsets must have the shape of the slopes, {slope.shape}. "
+                f"Got {offset.shape}."
+            )
+        for name, table in (("Slopes", slope), ("Offsets", offset)):
+            if table is not None and not np.isfinite(table).all():
+                raise ValueError(f"{name} must be finite: smooth zero probabilities.")
+        if matrix.shape[0] > np.iinfo(np.int32).max:
+            raise ValueError(
+                f"There can be at most 2147483647 rows. Got {matrix.shape[0]}."
+            )
+        self.n_rows, self.n_terms = matrix.shape
+        self.n_classes = slope.shape[1]
+        self._slopes = slope
+        self._offsets = None if offset is None else np.asarray(offset, np.float64)
+        self._set_matrix(matrix)
+        self._set_tables()
+
+    def _set_matrix(self, matrix: Any) -> None:
+        self._indptr = matrix.indptr.astype(np.int64, copy=False)
+        self._index = matrix.indices.astype(np.int32, copy=False)
+        self._values = _compact(matrix.data)
+
+    def _set_tables(self) -> None:
+        self._slope = np.ascontiguousarray(self._slopes[:, 1:] - self._slopes[:, :1])
+        self._offset = (
+            None
+            if self._offsets is None
+            else np.ascontiguousarray(self._offsets[:, 1:] - self._offsets[:, :1])
+        )
+
+    # ------------------------------------------------------------------ the matrix
+
+    @property
+    def columns(self) -> Any:
+        """The matrix by columns."""
+        values = np.ones(self._index.size) if self._values is None else self._values
+        return sparse.csc_array(
+            (values, self._index, self._indptr), shape=(self.n_rows, self.n_terms)
+        )
+
+    @cached_property
+    def _by_rows(self) -> Any:
+        return self.columns.tocsr()
+
+    @property
+    def stored(self) -> int:
+        """Entries that are not zero."""
+        return int(self._index.size)
+
+    def sizes(self, chosen: Array) -> Array:
+        """Sum over the rows of how far each chosen term sets two classes apart."""
+        values = np.ones(self._index.size) if self._values is None else self._values
+        sums = np.concatenate([[0.0], np.cumsum(np.abs(values), dtype=np.float64)])
+        spread = np.ptp(self._slopes[chosen], axis=1)
+        return np.asarray(
+            (sums[self._indptr[chosen + 1]] - sums[self._indptr[chosen]]) * spread
+        )
+
+    def take(self, rows: Rows) -> LinearTerms:
+        """Return the terms of some rows; the first call orders the matrix by rows."""
+        terms = LinearTerms.__new__(LinearTerms)
+        part = self._by_rows[rows].tocsc()
+        terms.n_rows, terms.n_terms = part.shape
+        terms.n_classes = self.n_classes
+        terms._slopes, terms._offsets = self._slopes, self._offsets
+        terms._slope, terms._offset = self._slope, self._offset
+        terms._set_matrix(part)
+        return terms
+
+    def select(self, chosen: Array) -> LinearTerms:
+        """Return some of the terms, for all rows; their columns are copied."""
+        offset = None if self._offsets is None else self._offsets[chosen]
+        return LinearTerms(self.columns[:, chosen], self._slopes[chosen], offset)
+
+    # ------------------------------------------------------------ what solvers need
+
+    def value(
+        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
+    ) -> float:
+        """Sum of negative log-likelihoods."""
+        if self.n_classes < 2:
+            return 0.0
+        return _core.softmax_nll(self.relative_scores(w, log_prior), codes, row_weight)
+
+    def value_gradient(
+        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
+    ) -> tuple[float, Array]:
+        """The same, with its derivative for every weight."""
+        if self.n_classes < 2:
+            return 0.0, np.zeros(self.n_terms)
+        scores = self.relative_scores(w, log_prior)
+        value = _core.softmax_nll(scores, codes, row_weight, True)
+        return value, self.gradient(scores)
+
+    def gradient(self, residual: Array, chosen: Array | None = None) -> Array:
+        """Derivatives from the residuals (posterior less class), of chosen columns."""
+        out = np.empty(self.n_terms if chosen is None else chosen.size)
+        _core.linear_gradient(
+            self._indptr, self._index, self._values, self._slope, residual, chosen, out
+        )
+        if self._offset is not None:
+            own = self._offset if chosen is None else self._offset[chosen]
+            out += own @ residual.sum(axis=0)
+        return out
+
+    def add_scores(self, out: Array, step: Array, chosen: Array) -> None:
+        """Add the terms of the chosen columns, times a step, to relative scores."""
+        _core.linear_scores(
+            self._indptr, self._index, self._values, self._slope, step, chosen, out
+        )
+        if self._offset is not None:
+            out += step @ self._offset[chosen]
+
+    def newton_step(
+        self,
+        posterior: Array,
+        row_weight: Array | None,
+        chosen: Array,
+        gradient: Array,
+        low: Array,
+        high: Array,
+        intercept_gradient: Array | None,
+        *,
+        rounds: int,
+        conjugate_steps: int,
+        tol: float,
+    ) -> tuple[Array, Array]:
+        """Step of the chosen weights that nearly minimises the second-order model.
+
+        Sweeps of coordinate descent and conjugate gradients within ``low <= step <=
+        high``, until a round of them gains less than `tol` of what the first one did.
+        The intercepts move with them, without bounds, where their gradient is given.
+        Returns both steps.
+        """
+        step, intercept = np.empty(chosen.size), np.zeros(self.n_classes - 1)
+        _core.linear_descent(
+            self._indptr,
+            self._index,
+            self._values,
+            self._slope,
+            self._offset,
+            posterior,
+            row_weight,
+            chosen,
+            gradient,
+            low,
+            high,
+            step,
+            intercept_gradient,
+            None if intercept_gradient is None else intercept,
+            rounds,
+            conjugate_steps,
+            tol,
+        )
+        return step, intercept
+
+    def curvature(
+        self, w: Array, log_prior: Array, chosen: Array, row_weight: Array | None = None
+    ) -> Array:
+        """Second derivatives for a few chosen weights, in dense panels of rows."""
+        chosen = np.asarray(chosen, dtype=np.int64)
+        out = np.zeros((chosen.size, chosen.size))
+        if self.n_classes < 2 or not chosen.size:
+            return out
+        # Within a panel the scores of all terms enter as those of one more term.
+        scores = self.scores(w, log_prior)
+        few = self.select(chosen)
+        panel = max(1, _PANEL_CELLS // ((chosen.size + 1) * self.n_classes))
+        for first in range(0, self.n_rows, panel):
+            rows = slice(first, min(first + panel, self.n_rows))
+            dense = few._panel(rows)
+            dense = np.concatenate([dense, scores[rows, None, :]], axis=1)
+            whole = np.zeros(chosen.size + 1)
+            whole[-1] = 1.0
+            weight = None if row_weight is None else row_weight[rows]
+            out += DenseTerms(dense).curvature(
+                whole, np.zeros(self.n_classes), np.arange(chosen.size), weight
+            )
+        return out
+
+    def _panel(self, rows: slice) -> Array:
+        """Terms of some rows, dense: (rows, n_terms, n_classes)."""
+        x = self._by_rows[rows].toarray()
+        dense = x[:, :, None] * self._slopes[None, :, :]
+        return np.asarray(dense if self._offsets is None else dense + self._offsets)
+
+    # --------------------------------------------------------------------- scores
+
+    def scores(self, w: Array, log_prior: Array) -> Array:
+        """Scores s_j, of shape (n_rows, n_classes)."""
+        w = as_weights(w, self.n_terms)
+        used = np.flatnonzero(w)
+        out = np.asarray(self.columns[:, used] @ (w[used, None] * self._slopes[used]))
+        out += log_prior
+        if self._offsets is not None:
+            out += w @ self._offsets
+        return out
+
+    def relative_scores(self, w: Array, log_prior: Array) -> Array:
+        """Scores less that of class 0, of shape (n_rows, n_classes - 1)."""
+        w = as_weights(w, self.n_terms)
+        out = np.tile(relative_prior(log_prior), (self.n_rows, 1))
+        used = np.flatnonzero(w)
+        if self.n_classes > 1:
+            self.add_scores(out, w[used], used)
+        return out
+
+    def term(self, k: int) -> Array:
+        """Log-likelihoods of one term, of shape (n_rows, n_classes)."""
+        x = self.columns[:, [k]].toarray()
+        offset = 0.0 if self._offsets is None else self._offsets[k]
+        return np.asarray(x * self._slopes[k] + offset)
+
+    def trial(
+        self,
+        scores: Array,
+        k: int,
+        delta: float,
+        codes: Array,
+        row_weight: Array | None = None,
+        *,
+        smoothing_rows: float = 0.0,
+    ) -> float:
+        """Cost after adding `delta` to weight k; see `PartTerms.trial`."""
+        if self.n_classes < 2:
+            return 0.0
+        term = self.term(k)
+        own = np.ascontiguousarray(term[:, 1:] - term[:, :1])
+        return _core.weighted_trial(
+            scores, None, own, delta, codes, row_weight, smoothing_rows
+        )
+
+    def shift(self, scores: Array, k: int, delta: float) -> None:
+        """Add delta to weight k, in relative scores."""
+        if self.n_classes > 1:
+            self.add_scores(scores, np.array([delta]), np.array([k], dtype=np.int64))
+
+
+def _compact(values: Array) -> Array | None:
+    """Values as floats of four bytes where that is exact; None if all are one."""
+    if (values == 1).all():
+        return None
+    short = values.astype(np.float32)
+    if (short == values).all():
+        return short
+    return values.astype(np.float64, copy=False)

@@ -1,0 +1,103 @@
+"""Candidates: the columns of largest certified gain, with their log-probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesieve.counts import ClassCounts
+from bayesieve.solvers import Certificate
+from bayesieve.solvers._bernoulli import bernoulli_problem
+from bayesieve.solvers._branch import Limits
+from bayesieve.solvers._multinomial import (
+    multinomial_problem,
+    solve_multinomial_problem,
+)
+
+__all__ = ["Candidates", "candidate_number", "screen"]
+
+_LEAST = 5_000  # candidates, where there are so many columns
+_UNKNOWN_SIZE = 20_000  # candidates when the number of features is still to be chosen
+_FOLD = 5  # candidates for each wanted feature
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Screened columns.
+
+    Attributes
+    ----------
+    columns : ndarray of int64 of shape (n_candidates,)
+        Sorted.
+    slope : ndarray of shape (n_candidates, n_classes)
+        What one unit of the feature adds to the score of each class at weight one.
+    offset : ndarray of shape (n_candidates, n_classes) or None
+        What its absence adds (Bernoulli model).
+    gains : ndarray of shape (n_candidates,)
+        Gain of each column in nats.
+    certificate : Certificate
+        Of the screening: no other set of so many columns has a larger likelihood, or
+        by how much it could.
+    """
+
+    columns: np.ndarray
+    slope: np.ndarray
+    offset: np.ndarray | None
+    gains: np.ndarray
+    certificate: Certificate
+
+
+def candidate_number(candidates: Any, k: int | None, n_features: int) -> int:
+    """How many columns to screen in: what the user says, or some times k."""
+    if candidates == "all":
+        return n_features
+    if candidates == "auto":
+        wanted = _UNKNOWN_SIZE if k is None else max(_FOLD * k, _LEAST)
+        return min(wanted, n_features)
+    return min(int(candidates), n_features)
+
+
+def screen(
+    counts: ClassCounts, size: int, *, model: str, alpha: Any, owner: str
+) -> Candidates:
+    """The `size` columns of largest likelihood, by the relaxation and its bound.
+
+    The search of branch and bound is left out: it would exchange a few columns at the
+    edge, which have no chance of a weight.
+    """
+    if model == "bernoulli":
+        return _screen_bernoulli(counts, size, alpha, owner)
+    problem = multinomial_problem(counts, alpha, solver=owner)
+    size = max(2, min(size, problem.n_nonempty))
+    solution = solve_multinomial_problem(
+        problem, size, exact=False, limits=Limits.starting_now(None, 1)
+    )
+    columns = solution.support
+    smoothed = problem.smoothed(columns)
+    slope = np.log(smoothed) - np.log(problem.class_totals)[:, None]
+    return Candidates(
+        columns,
+        np.ascontiguousarray(slope.T),
+        None,
+        solution.gains,
+        solution.certificate,
+    )
+
+
+def _screen_bernoulli(
+    counts: ClassCounts, size: int, alpha: Any, owner: str
+) -> Candidates:
+    problem = bernoulli_problem(counts, alpha, solver=owner)
+    informative = int(np.count_nonzero(problem.gains > 0.0))
+    solution = problem.solve(max(1, min(size, informative)))
+    absent = np.log1p(-solution.estimates)
+    slope = solution.log_theta - absent
+    return Candidates(
+        solution.support,
+        np.ascontiguousarray(slope.T),
+        np.ascontiguousarray(absent.T),
+        solution.gains,
+        solution.certificate,
+    )

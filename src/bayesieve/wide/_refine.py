@@ -1,0 +1,110 @@
+"""Selection of k features by their weights, or by whichever way cross-validates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesieve.counts import ClassCounts
+from bayesieve.solvers import Certificate
+from bayesieve.wide._block import candidate_block
+from bayesieve.wide._candidates import Candidates
+from bayesieve.wide._choice import Fold, Split, folds
+from bayesieve.wide._fit import WideData, WideModel, WideSettings
+
+__all__ = ["Refined", "refined_support", "weights_win"]
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """Support chosen by weights.
+
+    Attributes
+    ----------
+    columns : ndarray of int64 of shape (k,)
+        Sorted.
+    certificate : Certificate
+        Of the screening.
+    """
+
+    columns: np.ndarray
+    certificate: Certificate
+
+
+def refined_support(data: WideData, settings: WideSettings) -> Refined:
+    """The k features of the penalised problem.
+
+    Where fewer than k ever get a weight, the candidates of largest gain fill up.
+    """
+    model = WideModel(data, settings)
+    columns = model.candidates.columns[_chosen(model, settings)]
+    return Refined(columns, model.candidates.certificate)
+
+
+def _chosen(model: WideModel, settings: WideSettings) -> np.ndarray:
+    """Positions of the k chosen features among the candidates."""
+    assert settings.k is not None
+    support = model.support(model.to_size(settings.k), settings.k)
+    return _filled(support, model.candidates, settings.k)
+
+
+def _filled(support: np.ndarray, candidates: Candidates, k: int) -> np.ndarray:
+    missing = min(k, candidates.columns.size) - support.size
+    if missing <= 0:
+        return support
+    rest = np.setdiff1d(np.arange(candidates.columns.size), support)
+    best = rest[np.argsort(-candidates.gains[rest], kind="stable")[:missing]]
+    return np.union1d(support, best)
+
+
+def weights_win(
+    data: WideData,
+    settings: WideSettings,
+    splits: Sequence[Split],
+    options: dict[str, Any],
+    by_likelihood: Callable[[ClassCounts], np.ndarray],
+) -> bool:
+    """Whether k features chosen by weights classify test rows at least as well.
+
+    Both choices are judged by plain naive Bayes on their features.
+
+    Parameters
+    ----------
+    data, settings, splits, options
+        See `folds`.
+    by_likelihood : callable
+        The k columns of largest likelihood, from counts.
+    """
+    hits = np.zeros(2)
+    for fold in folds(data, settings, splits, options):
+        weighted = fold.model.candidates.columns[_chosen(fold.model, settings)]
+        for i, columns in enumerate((by_likelihood(fold.counts), weighted)):
+            hits[i] += _naive_bayes_hits(data.X, fold, columns, settings)
+    return bool(hits[1] >= hits[0])
+
+
+def _naive_bayes_hits(
+    X: Any, fold: Fold, columns: np.ndarray, settings: WideSettings
+) -> float:
+    """Test rows that naive Bayes on these columns alone classifies right."""
+    block = candidate_block(X[fold.test], columns, settings.model, settings.binarize)
+    counts = fold.counts
+    table = counts.feature_count[:, columns]
+    if not isinstance(table, np.ndarray):
+        table = table.toarray()
+    alpha = np.broadcast_to(settings.alpha, counts.n_features)[columns]
+    smoothed = table + alpha
+    with np.errstate(divide="ignore"):
+        joint = np.log(counts.class_count)
+    if settings.model == "multinomial":
+        slope = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
+    else:
+        theta = smoothed / (counts.class_count[:, None] + 2.0 * alpha)
+        slope = np.log(theta) - np.log1p(-theta)
+        joint = joint + np.log1p(-theta).sum(axis=1)
+    best = np.argmax(np.asarray(block @ slope.T) + joint, axis=1)
+    right = best == fold.codes
+    return float(right.sum() if fold.weight is None else right @ fold.weight)

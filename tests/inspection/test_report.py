@@ -1,0 +1,415 @@
+"""The data of a report and the page made from it, without a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from tests.inspection.reports import (
+    HOSTILE,
+    class_report,
+    hostile_counts,
+    hostile_report,
+    table_report,
+    text_report,
+    weight_report,
+)
+
+import bayesieve
+from bayesieve import ClassCounts, SparseMultinomialNB, SparseMultinomialNBCV
+from bayesieve.inspection import (
+    ReportData,
+    calibration,
+    collect_report,
+    render_report,
+)
+from bayesieve.inspection._report_schema import LIMITS
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return text_report()
+
+
+class Elements(HTMLParser):
+    """Every element of a page, and the text of those that are not scripts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.texts, self._stack = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        self._stack.append(tag)
+
+    def handle_endtag(self, tag):
+        self._stack.pop()
+
+    def handle_data(self, data):
+        if self._stack and self._stack[-1] not in ("script", "style"):
+            self.texts.append(data)
+
+
+def test_the_numbers_are_those_of_the_model(texts):
+    messages, labels = bayesieve.datasets.load_sms_spam(return_X_y=True)
+    model = bayesieve.SparseTextNB(k=20).fit(messages[:-1000], labels[:-1000])
+    assert texts.sentence == "Proven: no other 20 terms explain the labels better."
+    assert texts.data["features"] == model.n_features_in_
+    assert texts.data["selected"] == 20
+    assert sum(c["rows"] for c in texts.data["classes"]) == len(messages) - 1000
+    shown = {texts.names[row["name"]]: row for row in texts.features["rows"]}
+    weight = dict(zip(model.support_terms_, model.coef_[0], strict=True))
+    assert set(shown) == set(weight)
+    for name, row in shown.items():
+        assert row["weights"][0] == pytest.approx(weight[name], rel=1e-4)
+    scores = [row["score"] for row in texts.features["rows"]]
+    assert scores == sorted(scores, reverse=True)
+    assert sum(scores) == pytest.approx(texts.certificate["gain"], rel=1e-4)
+
+
+def test_the_path_is_that_of_the_counts(texts):
+    messages, labels = bayesieve.datasets.load_sms_spam(return_X_y=True)
+    model = bayesieve.SparseTextNB(k=20, keep_counts=True)
+    counts = model.fit(messages[:-1000], labels[:-1000]).counts_
+    by_size = {step["k"]: step for step in texts.path["steps"]}
+    assert {2, 5, 10, 20, 50} <= set(by_size)
+    path = bayesieve.sparsity_path(counts, [5, 20])
+    for i, k in enumerate((5, 20)):
+        gain = path.objective[i] - path.null_objective
+        assert by_size[k]["gain"] == pytest.approx(gain, rel=1e-9)
+        named = {texts.names[row["name"]] for row in by_size[k]["top"]}
+        assert named == {counts.feature_names[j] for j in path.support(k).tolist()}
+    # Whoever entered and did not leave is there.
+    inside = set()
+    for step in texts.path["steps"]:
+        if step["k"] > 20:
+            break
+        inside |= set(step["entered"])
+        inside -= set(step["left"])
+        assert len(inside) == step["k"]
+    assert inside == {row["name"] for row in texts.features["rows"]}
+    assert texts.path["chosen"] == 20
+    assert by_size[20]["score"] == {"mean": 0.92, "error": 0.01}
+    assert texts.path["best"] == 50  # 0.95, the largest
+    assert texts.path["one_se"] == 50  # 0.92 is more than 0.01 below
+    top = {row["name"]: row["weights"] for row in by_size[20]["top"]}
+    assert top == {row["name"]: row["weights"] for row in texts.features["rows"]}
+
+
+def test_the_scores_of_a_cv_classifier_are_taken_over():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300)
+    X = rng.poisson(1.0, size=(300, 40))
+    X[:, :3] += rng.poisson(3.0 * y[:, None], size=(300, 3))
+    model = SparseMultinomialNBCV(ks=[2, 3, 5, 10], alphas=[0.1, 1.0]).fit(X, y)
+    report = collect_report(model, data_name="numbers")
+    rows = model.cv_results_["param_alpha"] == model.alpha_
+    mean = model.cv_results_["mean_test_score"][rows]
+    error = model.cv_results_["std_test_score"][rows] / math.sqrt(5)
+    assert [step["k"] for step in report.path["steps"]] == [2, 3, 5, 10]
+    for step, m, e in zip(report.path["steps"], mean, error, strict=True):
+        assert step["score"]["mean"] == pytest.approx(m, rel=1e-4)
+        assert step["score"]["error"] == pytest.approx(e, rel=1e-4, abs=1e-12)
+        assert step["gain"] is None  # without counts there is no path
+    assert report.path["best"] == model.k_best_
+    assert report.path["one_se"] == model.k_1se_
+
+
+def fitted_models():
+    X, y = load_iris(return_X_y=True)
+    whole = X.round().astype(int)
+    binary = (X.mean(axis=0) < X).astype(int)
+    for name in ("SparseGaussianNB", "SparseCategoricalNB", "SparseMultinomialNB"):
+        data = X if name == "SparseGaussianNB" else whole
+        yield getattr(bayesieve, name)(k=2, keep_counts=True).fit(data, y)
+    yield bayesieve.SparseBernoulliNB(k=2, keep_counts=True).fit(binary, y)
+    yield bayesieve.SparseBernoulliNBCV(ks=[1, 2], keep_counts=True).fit(binary, y)
+    for model in ("multinomial", "bernoulli", "gaussian", "categorical"):
+        data = {"bernoulli": binary, "gaussian": X}.get(model, whole)
+        selector = bayesieve.NaiveFeatureSelector(k=2, model=model, keep_counts=True)
+        yield selector.fit(data, y)
+    for name in ("L0Screener", "L1Screener", "PearsonScreener", "FDRScreener"):
+        yield getattr(bayesieve, name)(keep_counts=True).fit(binary, y)
+    for name in ("SelectiveNB", "AveragedNB", "MODLEncoder", "MixedScreener"):
+        yield getattr(bayesieve, name)().fit(X, y)
+    logs = bayesieve.MODLEncoder(output="log_likelihood").fit(X, y).transform(X)
+    yield bayesieve.SelectiveNB(input="log_likelihood").fit(logs, y)
+    yield SparseMultinomialNB(k="all").fit(whole, y)
+    yield SparseMultinomialNB(k=2, alpha=0.0, keep_counts=True).fit(
+        np.array([[3, 0, 1], [4, 1, 0], [0, 3, 1]]), [0, 0, 1]
+    )
+
+
+@pytest.mark.parametrize("model", list(fitted_models()), ids=repr)
+def test_every_kind_of_model_has_a_report(model):
+    report = collect_report(model, data_name="iris")
+    assert report.model == type(model).__name__
+    assert report.sentence.endswith(".")
+    assert ReportData.from_json(report.to_json()) == report
+    page = render_report(report)
+    assert report.sentence in page
+    certified = hasattr(model, "certificate_") and hasattr(model, "counts_")
+    assert (report.path is not None) == certified
+    assert (report.columns is not None) == hasattr(model, "partitions_")
+    names = [row["name"] for row in report.features["rows"]]
+    assert report.features["total"] == len(names) == len(set(names))
+
+
+def test_a_gap_is_told():
+    hard = np.random.default_rng(0).random((6, 12)) ** 8
+    counts = ClassCounts(
+        classes=np.arange(6), class_count=np.ones(6), feature_count=hard
+    )
+    model = SparseMultinomialNB(k=3, exact=False, alpha=0.0).fit_counts(counts)
+    assert not model.certificate_.is_optimal
+    report = collect_report(model, data_name="hard", counts=counts)
+    assert re.fullmatch(
+        r"Proven: these 3 features are at most [\d.]+ % short of the best possible\.",
+        report.sentence,
+    )
+    (step,) = [step for step in report.path["steps"] if step["k"] == 3]
+    assert step["bound"] - step["gain"] == pytest.approx(step["gap"], rel=1e-3)
+    assert step["gap"] == pytest.approx(model.certificate_.gap, rel=1e-4)
+
+
+def test_the_path_of_weights():
+    report = weight_report()
+    steps = report.weight_path["steps"]
+    assert report.sentence.startswith("Proven: for these ")
+    penalties = [step["penalty"] for step in steps]
+    assert penalties == sorted(penalties, reverse=True)
+    inside = 0
+    for step in steps:
+        inside += step["n_entered"] - step["n_left"]
+        assert inside == step["features"]
+    assert steps[0]["features"] == 0
+    assert len(report.discounts) == report.data["selected"]
+    assert all(0 <= row["discount"] <= 1 for row in report.features["rows"])
+    assert all(
+        len(line["weights"]) == len(steps) for line in report.weight_path["lines"]
+    )
+
+
+def test_partitions():
+    report = table_report()
+    assert report.columns["total"] == 3
+    names = [item["name"] for item in report.columns["items"]]
+    assert "noise" not in names
+    assert HOSTILE[0] in names
+    for item in report.columns["items"]:
+        rows = sum(sum(part["counts"]) for part in item["parts"])
+        assert rows == 900
+        assert item["n_parts"] == len(item["parts"])
+
+
+# ------------------------------------------------------------------------ the page
+
+
+@pytest.mark.parametrize(
+    "make", [text_report, hostile_report, table_report, class_report, weight_report]
+)
+def test_a_page_is_one_file_that_asks_for_nothing(make):
+    page = render_report(make())
+    elements = Elements(page).found
+    for tag, attributes in elements:
+        assert tag not in ("img", "iframe", "object", "embed", "base", "form")
+        for key, value in attributes.items():
+            assert not key.startswith("on")
+            assert key != "style"  # the policy would refuse it
+            if key in ("src", "href"):
+                assert value.startswith("#") or value == "data:,"
+    assert [tag for tag, _ in elements].count("script") == 2
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_hostile_text_stays_text():
+    report = hostile_report()
+    page = render_report(report)
+    parsed = Elements(page)
+    text = "".join(parsed.texts)
+    assert "<script>alert(1)</script>" in text
+    for attack in HOSTILE[:4]:
+        assert attack not in page
+    data = page.split('id="report">')[1].split("</script>")[0]
+    assert json.loads(data)["data_name"] == HOSTILE[0]
+    assert "<" not in data
+    assert "&" not in data
+    page.encode("utf-8")  # no lone surrogates
+    assert not re.search("[\x00-\x09\x0b-\x1f\u2028\u2029]", page)
+
+
+def test_the_policy_names_this_style_and_script_and_no_others():
+    page = render_report(hostile_report())
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert len(re.findall(r"'sha256-[\w+/]{43}='", policy)) == 2
+
+
+def test_the_size_is_bounded():
+    rng = np.random.default_rng(0)
+    n_features, n_classes = 20_000, 30
+    counts = ClassCounts(
+        classes=np.array([f"class {c:02d} " + "x" * 500 for c in range(n_classes)]),
+        class_count=np.full(n_classes, 100.0),
+        feature_count=rng.poisson(1.0, size=(n_classes, n_features)).astype(float),
+        feature_names=np.array([f"{j} " + "y" * 1000 for j in range(n_features)]),
+    )
+    model = bayesieve.SparseBernoulliNB(k=5000)
+    counts = ClassCounts(
+        classes=counts.classes,
+        class_count=counts.class_count,
+        feature_count=np.minimum(counts.feature_count, 100.0),
+        feature_names=counts.feature_names,
+        kind="binary",
+    )
+    report = collect_report(
+        model.fit_counts(counts), data_name="w" * 10_000, counts=counts
+    )
+    assert report.data["selected"] == 5000
+    assert len(report.features["rows"]) == LIMITS["features"]
+    page = render_report(report)
+    assert len(page) < 4_000_000
+    assert "w" * 201 not in page
+
+
+# ------------------------------------------------------------------- untrusted JSON
+
+
+def changed(report, change):
+    plain = json.loads(report.to_json())
+    change(plain)
+    return json.dumps(plain)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(format=2), "newer bayesieve"),
+        (lambda r: r.pop("format"), "field 'format'"),
+        (lambda r: r.pop("data"), "no data"),
+        (lambda r: r.update(more=1), "'more'"),
+        (lambda r: r.update(data_name=3), "data_name must be text. Got 3"),
+        (lambda r: r.update(names="abc"), "names must be a list"),
+        (lambda r: r["data"].update(features=-1), "data.features must be a whole"),
+        (lambda r: r["data"].update(features=True), "must be a whole number. Got True"),
+        (lambda r: r["data"].update(rows="inf?"), "data.rows must be a number"),
+        (lambda r: r["data"].update(rows=10**400), "data.rows must be a number"),
+        (lambda r: r["features"]["rows"][3].update(name=99_999), "whole number from 0"),
+        (lambda r: r["features"]["rows"][3].update(name=19_999), "places in its list"),
+        (lambda r: r["features"]["rows"][3].update(style="x"), "no fields but name"),
+        (lambda r: r["features"].update(rows=[{}] * 401), "a list of at most 400"),
+        (lambda r: r["path"]["steps"][0].update(gap=-1), "from 0 to inf"),
+        (lambda r: r["path"]["steps"][0].update(entered=[-1]), "entered\\[0\\]"),
+        (lambda r: r["evaluation"].update(accuracy=1.5), "from 0 to 1. Got 1.5"),
+        (lambda r: r.update(command="x" * 20_000), "at most 10,000 characters"),
+        (lambda r: r.update(path=[]), "path must be an object"),
+    ],
+)
+def test_wrong_shapes_are_refused_in_one_sentence(texts, change, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        ReportData.from_json(changed(texts, change))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "{",
+        "[" * 100_000,
+        '{"format": NaN}',
+        "9" * 5000,
+        "\x00",
+        b"{}",
+    ],
+    ids=["empty", "null", "list", "open", "deep", "nan", "digits", "zero", "bytes"],
+)
+def test_what_is_not_a_report_is_refused(text):
+    with pytest.raises(ValueError, match="A report must be"):
+        ReportData.from_json(text)
+
+
+def test_random_damage_is_refused_or_harmless():
+    rng = np.random.default_rng(0)
+    report = collect_report(
+        SparseMultinomialNB(k=3).fit_counts(hostile_counts()), data_name="<x>"
+    )
+    text = report.to_json()
+    refused = 0
+    for _ in range(400):
+        place, to = rng.integers(len(text)), chr(rng.integers(32, 127))
+        damaged = text[:place] + to + text[place + 1 :]
+        try:
+            read = ReportData.from_json(damaged)
+        except ValueError:
+            refused += 1
+        else:
+            elements = Elements(render_report(read)).found
+            assert [tag for tag, _ in elements].count("script") == 2
+    assert 50 < refused < 400
+
+
+# --------------------------------------------------------------------- wrong calls
+
+
+def test_wrong_calls_say_what_is_wrong():
+    X, y = load_iris(return_X_y=True)
+    model = bayesieve.SparseGaussianNB(k=2).fit(X, y)
+    with pytest.raises(TypeError, match="counts must be the ClassCounts"):
+        collect_report(model, data_name="iris", counts=X)
+    other = ClassCounts.from_matrix(X[:, :3], y, kind="moments")
+    with pytest.raises(ValueError, match=r"3 classes and 4 features\. Got 3 "):
+        collect_report(model, data_name="iris", counts=other)
+    with pytest.raises(ValueError, match="cv must be a list of dicts"):
+        collect_report(model, data_name="iris", cv=[{"k": 1}])
+    with pytest.raises(ValueError, match="no fields but rows"):
+        collect_report(model, data_name="iris", evaluation={"acuracy": 0.9})
+    with pytest.raises(TypeError, match="draws a ReportData"):
+        render_report({})
+
+
+def test_calibration_of_known_probabilities():
+    # Two bins: three rows at 0.1, one of them a; one row at 0.95, and it is a.
+    proba = np.array([[0.1, 0.9], [0.1, 0.9], [0.1, 0.9], [0.95, 0.05]])
+    found = calibration(proba, ["a", "b", "b", "a"], ["a", "b"], pos_label="a")
+    np.testing.assert_allclose(found.predicted, [0.1, 0.95])
+    np.testing.assert_allclose(found.observed, [1 / 3, 1])
+    assert found.rows.tolist() == [3, 1]
+    expected = -(np.log(0.1) + 2 * np.log(0.9) + np.log(0.95)) / 4
+    assert found.log_loss == pytest.approx(expected)
+    # By default the second class of two.
+    assert calibration(proba, ["a", "b", "b", "a"], ["a", "b"]).label == "b"
+    # Of three classes the predicted one: right in two rows of three.
+    proba = np.array([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1], [0.1, 0.1, 0.8]])
+    found = calibration(proba, [0, 1, 2], [0, 1, 2])
+    assert found.label is None
+    np.testing.assert_allclose(found.observed, [2 / 3])
+    with pytest.raises(ValueError, match="Got 'c'"):
+        calibration(proba, [0, 1, 2], [0, 1, 2], pos_label="c")
+
+
+def test_collecting_a_wide_sparse_table_makes_nothing_dense():
+    rng = np.random.default_rng(0)
+    n_features = 300_000
+    X = sparse.random_array(
+        (2000, n_features), density=2e-5, rng=rng, format="csr"
+    ).ceil()
+    model = bayesieve.SparseBernoulliNB(k=10, keep_counts=True)
+    report = collect_report(model.fit(X, rng.integers(2, size=2000)), data_name="wide")
+    assert len(report.names) < LIMITS["names"]
+    assert len(report.to_json()) < 1_000_000
