@@ -112,6 +112,25 @@ def examples():
             bs.SparseTextNB(3, token_pattern=r"[a-z]{3,}", max_df=0.9).fit(TEXTS, Y),
             TEXTS,
         ),
+        "wide": (bs.SelectiveMultinomialNB(k=3).fit(COUNTS, YES_NO), COUNTS),
+        "wide frame": (
+            bs.SelectiveBernoulliNB(regularization=3.0, refit_intercept=False).fit(
+                frame, Y
+            ),
+            frame,
+        ),
+        "wide cv": (
+            bs.SelectiveMultinomialNBCV(n_lambdas=5, cv=3).fit(COUNTS, Y),
+            COUNTS,
+        ),
+        "wide bernoulli cv": (
+            bs.SelectiveBernoulliNBCV(n_lambdas=5, cv=3, choice="1se").fit(COUNTS, Y),
+            sparse.csr_array(COUNTS),
+        ),
+        "selector refined": (
+            bs.NaiveFeatureSelector(3, refine=True).fit(COUNTS, Y),
+            COUNTS,
+        ),
         "selector": (bs.NaiveFeatureSelector(3).fit(COUNTS, Y), COUNTS),
         "selector counts": (
             bs.NaiveFeatureSelector(3, model="gaussian", keep_counts=True).fit(

@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
@@ -47,6 +48,13 @@ SHOWN = (
     "counts_",
     "_counted_with",
     "n_features_in_",
+    "lambda_",
+    "lambda_1se_",
+    "dual_gap_",
+    "relaxation_",
+    "class_intercept_",
+    "stopped_",
+    "refined_",
 )
 
 
@@ -77,6 +85,11 @@ def test_a_loaded_model_answers_exactly_as_the_saved_one(name, tmp_path):
             same(getattr(model, attribute), getattr(loaded, attribute))
     if hasattr(model, "partitions_"):
         assert str(loaded.partitions_) == str(model.partitions_)
+    if hasattr(model, "path_"):
+        same(model.path_.weights.toarray(), loaded.path_.weights.toarray())
+        for part in ("lambdas", "n_features", "nll", "dual_gap", "intercepts"):
+            same(getattr(model.path_, part), getattr(loaded.path_, part))
+        assert repr(model.path_) == repr(loaded.path_)
     if hasattr(model, "cv_results_"):
         assert model.cv_results_.keys() == loaded.cv_results_.keys()
         for column, values in model.cv_results_.items():
@@ -171,6 +184,15 @@ def test_millions_of_packed_names_stay_packed(tmp_path):
     loaded = load_model(tmp_path / "model").feature_names_in_
     assert isinstance(loaded, TermNames)
     assert loaded.tolist() == names.tolist()
+
+
+def test_weights_of_many_features_take_no_room(tmp_path):
+    X = sparse.csr_array(COUNTS)
+    X.resize((300, 1_000_000))
+    model = bs.SelectiveMultinomialNB(k=3).fit(X, Y)
+    save_model(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 100_000
+    same(model.weights_, load_model(tmp_path / "model").weights_)
 
 
 def test_notes(tmp_path):

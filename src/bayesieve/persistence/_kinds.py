@@ -25,6 +25,7 @@ from bayesieve.persistence._values import (
     unpack_values,
 )
 from bayesieve.solvers import Certificate
+from bayesieve.weights._weight_path import WeightPath
 
 __all__ = [
     "Booleans",
@@ -41,6 +42,7 @@ __all__ = [
     "Sizes",
     "Table",
     "Text",
+    "WeightPathKind",
 ]
 
 Arrays = dict[str, np.ndarray]
@@ -331,3 +333,29 @@ class Table(Kind):
             short = [key.removeprefix("param_") for key in named]
             found["params"] = [dict(zip(short, row, strict=True)) for row in rows]
         return found
+
+
+class WeightPathKind(Kind):
+    """Weights for decreasing penalties; sparse, one row for each penalty."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the arrays of the path."""
+        weights = value.weights.tocsr()
+        weights.sort_indices()
+        for part in ("data", "indices", "indptr"):
+            arrays[f"{name}.weights_{part}"] = getattr(weights, part)
+        for part in ("lambdas", "intercepts", "nll", "dual_gap"):
+            arrays[f"{name}.{part}"] = np.asarray(getattr(value, part), np.float64)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the path."""
+        own = reader.below(f"{name}.")
+        lambdas = own.floats("lambdas")
+        n_points = lambdas.shape[0]
+        # By rows is by columns of the transposed table.
+        table = own.table("weights", [sizes["m"], n_points])
+        found = {part: own.floats(part) for part in ("nll", "dual_gap")}
+        found["intercepts"] = own.floats("intercepts", 2)
+        for part, array in found.items():
+            Sizes(points=n_points).agree("points", array.shape[0], f"{name}.{part}")
+        return WeightPath(lambdas=lambdas, weights=table.T, **found)

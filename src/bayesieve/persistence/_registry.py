@@ -24,6 +24,10 @@ from bayesieve.feature_selection import (
 )
 from bayesieve.naive_bayes import (
     AveragedNB,
+    SelectiveBernoulliNB,
+    SelectiveBernoulliNBCV,
+    SelectiveMultinomialNB,
+    SelectiveMultinomialNBCV,
     SelectiveNB,
     SparseBernoulliNB,
     SparseBernoulliNBCV,
@@ -49,6 +53,7 @@ from bayesieve.persistence._kinds import (
     Plain,
     Table,
     Text,
+    WeightPathKind,
 )
 from bayesieve.persistence._mixed import MixedColumns
 from bayesieve.persistence._partitions import (
@@ -248,6 +253,69 @@ def _set_mixed(model: Any, values: Values) -> None:
     _set_attributes(model, values | derived)
 
 
+# ----------------------------------------------------------- weights on wide matrices
+
+_WIDE: dict[str, Kind] = {
+    "n_features_in_": Number(int, "m"),
+    "feature_names_in_": Names("m"),
+    "classes_": Labels("C"),
+    "class_count_": Floats("C"),
+    "class_log_prior_": Floats("C"),
+    "class_intercept_": Floats("C"),
+    "support_indices_": Indices("k", "m"),
+    "k_": Number(int, "k"),
+    "_support_weights": Floats("k"),
+    "weights_": Floats("m"),
+    "feature_log_prob_": Floats("C", "k"),
+    "_weighted_slope": Floats("k", "C"),
+    "_weighted_offset": Floats("k", "C"),
+    "_importances": Floats("k"),
+    "lambda_": Number(),
+    "relaxation_": Number(),
+    "dual_gap_": Number(),
+    "path_": WeightPathKind(),
+    "certificate_": CertificateKind(),
+    "n_candidates_": Number(int),
+    "stopped_": Text(),
+    "n_iter_": Number(int),
+}
+_WIDE_OPTIONAL = frozenset(
+    {"feature_names_in_", "_support_weights", "weights_", "_weighted_offset"}
+)
+_WIDE_CV: dict[str, Kind] = {
+    "lambda_best_": Number(),
+    "lambda_1se_": Number(),
+    "best_score_": Number(),
+    "cv_results_": Table(),
+    "cv_stopped_": Text(),
+}
+#: Up to so many features (1 GB) a file may ask for more zeros than it has bytes.
+_SPREAD_FEATURES = 1 << 27
+
+
+def _gather_wide(model: Any, names: list[str]) -> Values:
+    values = _attributes_of(model, names)
+    if model.n_features_in_ <= _SPREAD_FEATURES:
+        values["_support_weights"] = values.pop("weights_")[model.support_indices_]
+    return values
+
+
+def _set_wide(model: Any, values: Values) -> None:
+    values = {"_weighted_offset": None} | values
+    if "weights_" not in values:
+        if values["n_features_in_"] > _SPREAD_FEATURES:
+            raise ValueError("'weights_' is not there")
+        weights = np.zeros(values["n_features_in_"])
+        weights[values["support_indices_"]] = values.pop("_support_weights")
+        values["weights_"] = weights
+    _set_attributes(model, values)
+
+
+def _wide(model: type, own: dict[str, Kind]) -> ModelFormat:
+    attributes = {**_WIDE, **own}
+    return ModelFormat(model, attributes, _WIDE_OPTIONAL, _gather_wide, _set_wide)
+
+
 # ------------------------------------------------------------------------ mixed tables
 
 _TABLE: dict[str, Kind] = {
@@ -397,7 +465,12 @@ _FORMATS = [
     ),
     ModelFormat(
         NaiveFeatureSelector,
-        {**_COUNTING, "scores_": Floats("m"), "certificate_": CertificateKind()},
+        {
+            **_COUNTING,
+            "scores_": Floats("m"),
+            "certificate_": CertificateKind(),
+            "refined_": Number(bool),
+        },
         _COUNTING_OPTIONAL,
         restore=_set_selector,
     ),
@@ -443,6 +516,10 @@ _FORMATS = [
         restore=_set_table,
     ),
     _TABLE_FORMAT,
+    _wide(SelectiveMultinomialNB, {}),
+    _wide(SelectiveBernoulliNB, {}),
+    _wide(SelectiveMultinomialNBCV, _WIDE_CV),
+    _wide(SelectiveBernoulliNBCV, _WIDE_CV),
 ]
 
 #: Class name to its format.
