@@ -10,7 +10,6 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from bayesieve import inspection
 from bayesieve.cli import _demo, main
 from bayesieve.cli._show import finite
 from bayesieve.cli._terminal import Terminal
@@ -231,12 +230,6 @@ def test_demo_with_closed_stdout(monkeypatch):
     _demo._show(OUTCOME, Terminal())
 
 
-needs_reports = pytest.mark.skipif(
-    not hasattr(inspection, "render_report"), reason="reports are not there yet"
-)
-
-
-@needs_reports
 def test_demo_writes_its_report(tmp_path):
     done = run_demo("-k", "5", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -247,7 +240,6 @@ def test_demo_writes_its_report(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-@needs_reports
 def test_demo_writes_its_report_where_it_is_told(tmp_path):
     done = run_demo("-k", "5", "--report", "own.html", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["report"] == "own.html"

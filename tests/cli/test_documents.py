@@ -21,7 +21,6 @@ from tests.cli.files import (
     write_svmlight,
 )
 
-from bayesieve import inspection
 from bayesieve.cli._app import COMMANDS
 
 pytest.importorskip("duckdb", reason="reading files needs duckdb")
@@ -29,7 +28,6 @@ pytest.importorskip("pandas", reason="reading tables needs pandas")
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-HAS_REPORTS = hasattr(inspection, "render_report")
 
 
 def sample_files(folder):
@@ -85,8 +83,6 @@ def commands_of(document):
 
 
 def check(command, folder):
-    if not HAS_REPORTS and re.search(r"--report|bayesieve report", command):
-        return  # reports are not there yet
     done = run(command.partition("  #")[0], folder)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     assert "Traceback" not in done.stderr

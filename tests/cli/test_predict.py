@@ -29,7 +29,6 @@ from bayesieve import (
     SelectiveNB,
     SparseMultinomialNB,
     SparseTextNB,
-    inspection,
     load_model,
     save_model,
 )
@@ -235,9 +234,6 @@ def test_damaged_notes(note, tmp_path, capsys):
         assert "damaged" in refused(capsys, "predict", tmp_path / "m", data)
 
 
-@pytest.mark.skipif(
-    not hasattr(inspection, "render_report"), reason="reports are not there yet"
-)
 def test_damaged_reports(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts, labels = zip(*reviews(), strict=True)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesieve.cli._command import Command, CommandError
-from bayesieve.cli._output import check_writable, report_data, report_page, reports
+from bayesieve.cli._output import check_writable, report_data, report_page
 from bayesieve.cli._show import (
     certificate_sentence,
     finite,
@@ -156,7 +156,7 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
             "majority": score(np.full(len(test), "ham")),
         }
     fitted = Fitted(sparse, "words", counts.n_features, len(train), counts=counts)
-    if report is not None and reports() is not None:
+    if report is not None:
         evaluation = {
             "rows": len(test),
             "accuracy": scores["sparse"].accuracy,
@@ -172,8 +172,6 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
             command_line=command_line,
         )
         report_page(report, data)
-    else:
-        report = None
     words = [
         _Word(row.name, *(int(n) for n in row.by_class or ()), weight=row.weight)
         for row in selected_features(sparse, counts)

@@ -50,7 +50,7 @@ def certificate_fields(certificate: Any) -> dict[str, Any]:
 
 def selected_features(model: Any, counts: Any = None) -> list[Feature]:
     """Return the selected features, strongest towards the last class first."""
-    if hasattr(model, "weights_"):
+    if hasattr(model, "partitions_"):
         return _weighted_columns(model)
     names = _names(model)
     gains = model.support_gains_.tolist()

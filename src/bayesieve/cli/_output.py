@@ -16,7 +16,6 @@ __all__ = [
     "check_writable",
     "report_data",
     "report_page",
-    "reports",
     "saved_notes",
     "written",
 ]
@@ -54,13 +53,6 @@ def written(path: str) -> Iterator[str]:
         raise
 
 
-def reports() -> Any:
-    """Return the module that makes reports, or None where there is none."""
-    from bayesieve import inspection
-
-    return inspection if hasattr(inspection, "render_report") else None
-
-
 def report_page(path: str, data: Any) -> None:
     """Write the report to a file."""
     from bayesieve.inspection import render_report
@@ -78,16 +70,15 @@ def report_data(
     seconds: dict[str, float],
     command_line: list[str],
 ) -> Any:
-    """Collect everything a report shows; None where reports cannot be made."""
-    module = reports()
-    if module is None:
-        return None
+    """Collect everything a report shows."""
+    from bayesieve.inspection import collect_report
+
     parameters = {
         name: value
         for name, value in fitted.model.get_params().items()
         if isinstance(value, str | int | float | bool | tuple | list | None)
     }
-    return module.collect_report(
+    return collect_report(
         fitted.model,
         data_name=data_name,
         counts=fitted.counts,
@@ -101,7 +92,4 @@ def report_data(
 
 def saved_notes(settings: dict[str, Any], data: Any) -> dict[str, str]:
     """Return what is kept beside a model: how to predict, and its report."""
-    notes = {"cli": json.dumps(settings)}
-    if data is not None:
-        notes["report"] = data.to_json()
-    return notes
+    return {"cli": json.dumps(settings), "report": data.to_json()}

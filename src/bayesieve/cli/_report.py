@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from bayesieve.cli._command import Command, CommandError
-from bayesieve.cli._output import check_writable, report_page, reports
+from bayesieve.cli._command import Command
+from bayesieve.cli._output import check_writable, report_page
 
 __all__ = ["REPORT"]
 
@@ -23,8 +23,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     check_writable(arguments.out, "--out")
-    if reports() is None:
-        raise CommandError("this bayesieve cannot write reports.")
     from bayesieve.inspection import ReportData, collect_report
     from bayesieve.persistence import load_model, load_notes
 

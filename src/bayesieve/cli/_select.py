@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bayesieve.cli._columns import Columns
-from bayesieve.cli._command import EXIT_INTERRUPTED, Command, CommandError
+from bayesieve.cli._command import EXIT_INTERRUPTED, Command
 from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
@@ -25,7 +25,6 @@ from bayesieve.cli._output import (
     check_writable,
     report_data,
     report_page,
-    reports,
     saved_notes,
 )
 from bayesieve.cli._show import (
@@ -78,8 +77,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int | None:
     check_writable(arguments.save, "--save")
     check_writable(arguments.report, "--report")
-    if arguments.report is not None and reports() is None:
-        raise CommandError("this bayesieve cannot write reports.")
     data, columns = open_data(arguments)
 
     from bayesieve.cli._features import certificate_fields, selected_features
@@ -253,7 +250,7 @@ def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
         written.append(f"model in {arguments.save!r} ({_bytes(size)})")
         saved = shlex.quote(arguments.save)
         steps.append((f"bayesieve predict {saved} DATA", "label new rows"))
-        if reports() is not None and arguments.report is None:
+        if arguments.report is None:
             steps.append((f"bayesieve report {saved}", "a page to show"))
     else:
         again = shlex.join(arguments.command_line)
