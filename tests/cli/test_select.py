@@ -489,6 +489,33 @@ def test_options_that_tables_do_not_take(tmp_path, capsys):
     )
 
 
+@pytest.mark.parametrize("package", ["duckdb", "pyarrow"])
+def test_a_package_that_is_not_installed(package, tmp_path, capsys, monkeypatch):
+    path = write_csv(tmp_path / "people.csv", PEOPLE, people(40))
+    monkeypatch.setitem(sys.modules, package, None)  # what Python does without it
+    line = refused(capsys, "select", path, "--label", "bought")
+    assert f"needs {package}, which is not installed" in line
+    assert "pip install 'bayesieve[cli]'" in line
+
+
+def test_other_encodings(tmp_path, capsys):
+    path = tmp_path / "d.csv"
+    rows = "".join(f"caf\xe9 good film,{i % 2}\n" for i in range(40))
+    path.write_bytes(("text,label\n" + rows).encode("latin-1"))
+    line = refused(capsys, "select", path, "--text", "text", "--label", "label")
+    assert "cannot be read" in line
+    assert "nicode" in line or "UTF-8" in line.upper()
+
+
+def test_columns_of_lists(tmp_path, capsys):
+    rows = [([1, 2], {"a": i}, i % 2) for i in range(40)]
+    path = write_jsonl(tmp_path / "d.jsonl", ("l", "d", "y"), rows)
+    line = refused(capsys, "select", path, "--label", "y")
+    assert "plain values" in line
+    assert "cannot be labels" in refused(capsys, "select", path, "--label", "l")
+    assert "cannot be labels" in refused(capsys, "select", path, "--label", "d")
+
+
 def test_two_columns_of_one_name(tmp_path, capsys):
     path = write_csv(
         tmp_path / "d.csv", ("a", "a", "label"), [(1, 2, "x"), (2, 1, "y")]

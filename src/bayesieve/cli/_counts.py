@@ -29,6 +29,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="what the counts are for (default: multinomial)",
     )
+    # Counting neither smooths nor searches, but shares the arguments of what does.
+    parser.set_defaults(alpha=1.0, time_limit=10.0)
     parser.add_argument(
         "--save", required=True, metavar="FILE", help="where the counts go"
     )
@@ -45,7 +47,6 @@ def _run(arguments: argparse.Namespace) -> int | None:
     else:
         from bayesieve.cli._progress import Interrupt
 
-        arguments.time_limit, arguments.alpha = 10.0, 1.0
         data, _ = open_data(arguments)
         with Interrupt(True) as interrupt:
             counts = data.count(interrupt)

@@ -67,6 +67,10 @@ def read_labels(files: DataFiles, column: str) -> Labels:
     with Progress("Reading labels") as bar:
         for path, before, batch in files.rows([column]):
             values = batch.column(0)
+            if str(values.type).startswith(("list", "large_list", "struct", "map")):
+                raise CommandError(
+                    f"column {column!r} holds {values.type}, which cannot be labels."
+                )
             coded = values.dictionary_encode()
             found = coded.dictionary.to_pylist()
             places = coded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False)
