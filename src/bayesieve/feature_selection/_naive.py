@@ -241,7 +241,7 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         settings = self._weight_settings(data)
         if self.refine == "auto":
             rows = np.bincount(data.codes)
-            n_folds = max(2, min(_FOLDS, int(rows.min(initial=2))))
+            n_folds = max(2, min(_FOLDS, int(rows[rows > 0].min())))
             splits = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(
                 data.codes, data.codes
             )

@@ -47,6 +47,8 @@ class SelectiveBernoulliNB(SelectiveWideNB):
     candidates : int, "auto" or "all", default="auto"
         How many features are screened in by their likelihood before weights are
         optimised. "auto": five times k and at least 5,000; 20,000 when k is not given.
+        Of features that are the same in every row the first is taken, unless "all" are
+        candidates or features have costs.
     feature_cost : array-like of shape (n_features,), optional
         c_j >= 0, what a feature costs beside the others; 1 unless given. At 0 it is not
         penalised at all.
@@ -139,9 +141,9 @@ class SelectiveBernoulliNB(SelectiveWideNB):
     >>> X = rng.random((400, 30)) < 0.5
     >>> X[:, 0] = rng.random(400) < 0.2 + 0.6 * y
     >>> X[:, 1] = X[:, 0]  # says the same once more
-    >>> model = SelectiveBernoulliNB(k=2).fit(X, y)
-    >>> round(float(model.weights_[:2].sum()), 1)  # the two share one weight
-    1.0
+    >>> model = SelectiveBernoulliNB(k=3).fit(X, y)
+    >>> model.support_[:2]
+    array([ True, False])
     """
 
     _model = "bernoulli"

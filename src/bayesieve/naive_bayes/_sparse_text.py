@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -21,14 +22,18 @@ from bayesieve.counts._text_counter import (
     TextOptions,
     count_text,
 )
+from bayesieve.counts._text_rows import readable_twice, term_rows
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
+from bayesieve.naive_bayes._selective_wide import term_sizes
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
-from bayesieve.solvers._selection import Selection
+from bayesieve.naive_bayes._text_weights import fit_term_weights
+from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils import encode_labels, label_array
 
 __all__ = ["SparseTextNB"]
 
+_TEXTS_AT_ONCE = 100_000  # whose rows of terms are made in one go
 _KINDS = {"multinomial": "count", "bernoulli": "binary"}
 _DOCUMENTS = [
     Interval(Real, 0, 1, closed="both"),
@@ -55,7 +60,10 @@ class SparseTextNB(SparseNaiveBayes):
     model : {"multinomial", "bernoulli"}, default="multinomial"
         Whether the occurrences of a term count, or its presence and its absence.
     weights : bool, default=False
-        Only False for now: every selected term has weight 1.
+        Whether each term gets a weight in [0, 1], optimised as in
+        `SelectiveMultinomialNB` (or `SelectiveBernoulliNB`): terms that say the same
+        share one weight. The texts are read twice, and rows of the candidate terms,
+        five times k, are kept in memory up to `memory_budget`.
     alpha : float or array of shape (n_features_in_,), default=1.0
         Smoothing added to every count.
     fit_prior : bool, default=True
@@ -102,7 +110,11 @@ class SparseTextNB(SparseNaiveBayes):
     k_ : int
         Number of selected terms.
     certificate_ : Certificate
-        Objective, proven bound and gap.
+        Objective, proven bound and gap; with ``weights=True`` those of the screening.
+    weights_ : ndarray of shape (k_,)
+        With ``weights=True``: how much of its naive Bayes weight each term keeps.
+    lambda_, dual_gap_, path_
+        With ``weights=True``: as in `SelectiveMultinomialNB`.
     feature_log_prob_ : ndarray of shape (n_classes, k_)
         Log-probability of each selected term given the class.
     coef_ : ndarray of shape (1, k_)
@@ -133,6 +145,7 @@ class SparseTextNB(SparseNaiveBayes):
     See Also
     --------
     SparseMultinomialNB, SparseBernoulliNB : For a matrix of counts.
+    SelectiveMultinomialNB, SelectiveBernoulliNB : The same with weights.
     bayesieve.feature_extraction.to_vectorizer : The selected terms as a vectorizer.
 
     Notes
@@ -282,6 +295,84 @@ class SparseTextNB(SparseNaiveBayes):
             )
         return super().fit_counts(counts)
 
+    def fit_files(
+        self,
+        source: Any,
+        text: str = "text",
+        label: str = "label",
+        *,
+        on_bad_rows: str = "error",
+        checkpoint: Any = None,
+        progress: bool = False,
+    ) -> SparseTextNB:
+        """Fit texts in files, tables or queries, without reading them into memory.
+
+        Parameters
+        ----------
+        source : path, glob, list of paths, SQL query, table, or list of batches
+            As in `ClassCounts.from_text`. With ``weights=True`` it is read twice.
+        text, label : str
+            Names of the columns.
+        on_bad_rows, checkpoint, progress
+            As in `ClassCounts.from_text`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from bayesieve import SparseTextNB
+        >>> batches = [(["good film", "bad film"], [1, 0]), (["good plot"], [1])]
+        >>> SparseTextNB(k=2).fit_files(batches).support_terms_
+        ['bad', 'good']
+        """
+        self._validate_params()
+        name = type(self).__name__
+        if self.weights and not readable_twice(source, text, label, self.threads):
+            raise ValueError(
+                f"{name} with weights=True reads the source twice, and an iterator can "
+                "be read once. Hint: pass a list of batches, a table, a query or files."
+            )
+        counts = ClassCounts.from_text(
+            source,
+            text,
+            label,
+            **asdict(self._text_options()),
+            on_bad_rows=on_bad_rows,
+            checkpoint=checkpoint,
+            threads=self.threads,
+            memory_budget=self.memory_budget,
+            progress=progress,
+        )
+        if counts.n_classes < 2:
+            raise ValueError(
+                f"{name} needs at least two classes in {label!r}. "
+                f"Got one class: {counts.classes.tolist()[0]!r}."
+            )
+        if not self.weights:
+            return self.fit_counts(_of_kind(counts, self._count_kind()))
+        counts = _of_kind(counts, self._count_kind())
+
+        def rows_of(names: TermNames) -> Iterator[tuple[Any, np.ndarray]]:
+            return term_rows(
+                source,
+                text,
+                label,
+                TermMatcher(names, self._text_options()),
+                counts.classes,
+                skip=on_bad_rows == "skip",
+                threads=self.threads,
+            )
+
+        self._drop_counts()
+        self._rows_of = rows_of
+        self._solve(counts)
+        return self
+
+    def _needs_rows(self) -> bool:
+        return self.weights
+
     @property
     def _model(self) -> str:  # type: ignore[override]
         return self.model
@@ -323,7 +414,14 @@ class SparseTextNB(SparseNaiveBayes):
                 "CountVectorizer with SparseMultinomialNB, which takes weights."
             )
         texts = checked_texts(X, owner=name)
+        if self.weights and (classes is not None or not first):
+            raise ValueError(
+                f"{name}.partial_fit cannot optimise weights, which need all texts. "
+                "Got weights=True. Hint: use fit, or fit_files for texts in files."
+            )
         codes, classes = self._encoded(y, classes, len(texts))
+        if self.weights:
+            self._rows_of = lambda names: self._in_memory(names, texts, codes)
         found = count_text(
             texts,
             codes,
@@ -344,6 +442,18 @@ class SparseTextNB(SparseNaiveBayes):
                 document_count=None if presence else found.document_count,
             )
         )
+
+    def _in_memory(
+        self, names: TermNames, texts: Any, codes: np.ndarray
+    ) -> Iterator[tuple[Any, np.ndarray]]:
+        """Rows of some terms, a part of the texts at a time."""
+        matcher = TermMatcher(names, self._text_options())
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            part = slice(first, first + _TEXTS_AT_ONCE)
+            rows = matcher.rows(
+                texts[part], threads=self.threads, decode_error=self.decode_error
+            )
+            yield rows, codes[part]
 
     def _encoded(
         self, y: Any, classes: Any, n_texts: int
@@ -374,15 +484,13 @@ class SparseTextNB(SparseNaiveBayes):
         return codes, classes
 
     def _solve(self, counts: ClassCounts) -> None:
-        if self.weights:
-            raise ValueError(
-                f"The 'weights' parameter of {type(self).__name__} must be False in "
-                "this version: selected terms are not weighted. Got True."
-            )
         options = self._text_options()
         counts = self._without_rare_terms(counts)
         self.n_features_in_ = counts.n_features
-        super()._solve(counts)
+        if self.weights:
+            self._solve_weights(counts)
+        else:
+            super()._solve(counts)
         self._names = _packed(counts.feature_names[self.support_indices_])
         self._options = options
         self._matcher: TermMatcher | None = None
@@ -391,6 +499,52 @@ class SparseTextNB(SparseNaiveBayes):
         self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
         # `fit_counts` of the base names all terms; here the selected ones are kept.
         self.__dict__.pop("feature_names_in_", None)
+
+    def _solve_weights(self, counts: ClassCounts) -> None:
+        """Terms and weights from the counts and from the rows behind them."""
+        if self.k == "all":
+            raise ValueError(
+                f"The 'k' parameter of {type(self).__name__} must be an int, a share, "
+                "'elbow' or 'bic' with weights=True. Got 'all'."
+            )
+        k = self.k
+        if isinstance(k, str):
+            selection = select_features(
+                counts, k, model=self.model, alpha=self.alpha, owner=type(self).__name__
+            )
+            k = selection.solution.support.size
+        elif not isinstance(k, Integral):
+            k = max(2, round(float(k) * counts.n_features))
+        with np.errstate(divide="ignore"):
+            learnt = np.log(counts.class_count / counts.class_count.sum())
+        try:
+            found = fit_term_weights(
+                counts,
+                self._rows_of,
+                int(k),
+                model=self.model,
+                alpha=self.alpha,
+                log_prior=learnt,
+                memory=self.memory_budget,
+                owner=type(self).__name__,
+            )
+        finally:
+            del self._rows_of  # holds the texts
+        self.classes_ = counts.classes
+        self.class_count_ = counts.class_count
+        self.class_log_prior_ = self._log_prior(counts.class_count)
+        self._start = found.intercept + self.class_log_prior_ - learnt
+        self.support_indices_ = found.columns
+        self.k_ = int(found.columns.size)
+        self.certificate_ = found.certificate
+        self.support_gains_ = term_sizes(found, counts)
+        self.weights_ = found.weights
+        self.lambda_, self.dual_gap_ = float(found.penalty), float(found.gap)
+        self.path_ = found.path
+        absent = np.zeros_like(found.slope) if found.offset is None else found.offset
+        self.feature_log_prob_ = np.ascontiguousarray((found.slope + absent).T)
+        self._absent_log_prob = np.ascontiguousarray(absent.T)
+        self._set_document_frequency(counts)
 
     def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
         """The terms within `min_df` and `max_df`, as CountVectorizer keeps them."""
@@ -440,6 +594,11 @@ class SparseTextNB(SparseNaiveBayes):
                 self._absent_log_prob = np.log1p(-selection.solution.estimates)
         else:  # what a multinomial text does not hold says nothing
             self._absent_log_prob = np.zeros_like(self.feature_log_prob_)
+        for name in ("weights_", "lambda_", "dual_gap_", "path_", "_start"):
+            self.__dict__.pop(name, None)  # of an earlier fit with weights
+        self._set_document_frequency(counts)
+
+    def _set_document_frequency(self, counts: ClassCounts) -> None:
         documents = _document_table(counts)
         self.document_frequency_ = (
             None
@@ -458,8 +617,16 @@ class SparseTextNB(SparseNaiveBayes):
             texts, threads=self.threads, decode_error=self.decode_error
         )
 
-    # With log-probabilities of absence that are 0, this is the multinomial model.
-    _support_log_likelihood = SparseBernoulliNB._support_log_likelihood
+    def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        # With log-probabilities of absence that are 0, this is the multinomial model.
+        if not hasattr(self, "weights_"):
+            return SparseBernoulliNB._support_log_likelihood(self, part)  # type: ignore[arg-type]
+        absent = self.weights_ * self._absent_log_prob
+        slope = self.weights_ * self.feature_log_prob_ - absent
+        return np.asarray(part @ slope.T) + absent.sum(axis=1)
+
+    def _start_scores(self) -> np.ndarray:
+        return self._start if hasattr(self, "weights_") else self.class_log_prior_
 
     def _presence(self, part: Any) -> Any:
         return part  # the matcher gives presences where the model looks at them
@@ -477,13 +644,14 @@ class SparseTextNB(SparseNaiveBayes):
         """Log-odds weight of each selected term, shape (1, k_)."""
         self._need_two_classes("coef_")
         logit = self.feature_log_prob_ - self._absent_log_prob
-        return logit[1:] - logit[:1]
+        return (logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0)
 
     @property
     def intercept_(self) -> np.ndarray:
         """Log-odds of a text without any selected term, shape (1,)."""
         self._need_two_classes("intercept_")
-        return np.diff(self.class_log_prior_ + self._absent_log_prob.sum(axis=1))
+        absent = self._absent_log_prob * getattr(self, "weights_", 1.0)
+        return np.diff(self._start_scores() + absent.sum(axis=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -497,6 +665,20 @@ class SparseTextNB(SparseNaiveBayes):
 def _document_table(counts: ClassCounts) -> Any:
     """Documents with each term by class, where they were counted."""
     return counts.feature_count if counts.kind == "binary" else counts.document_count
+
+
+def _of_kind(counts: ClassCounts, kind: str) -> ClassCounts:
+    """Counts of terms as presences, where the model looks at those."""
+    if counts.kind == kind:
+        return counts
+    return ClassCounts._of(
+        replace(
+            counts._parts,
+            kind=kind,
+            feature_count=counts.document_count,
+            document_count=None,
+        )
+    )
 
 
 def _packed(names: Any) -> TermNames:
