@@ -102,6 +102,10 @@ def examples():
             ).fit(TEXTS, Y),
             TEXTS,
         ),
+        "text weights": (
+            bs.SparseTextNB(4, weights=True, ngram_range=(1, 2)).fit(TEXTS, YES_NO),
+            TEXTS,
+        ),
         "text char": (
             bs.SparseTextNB(
                 5, analyzer="char_wb", ngram_range=(2, 3), stop_words="english"

@@ -24,6 +24,7 @@ FAMILIES = [
     "bernoulli cv",
     "categorical",
     "text bernoulli",
+    "text weights",
     "selector counts",
     "L0",
     "mixed",

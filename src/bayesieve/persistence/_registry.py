@@ -164,6 +164,16 @@ def _set_categorical(model: Any, values: Values) -> None:
     _set_counting(model, values | {"feature_log_prob_": split})
 
 
+#: With ``weights=True`` all of these are there, else none.
+_TEXT_WEIGHTS: dict[str, Kind] = {
+    "weights_": Floats("k"),
+    "_start": Floats("C"),
+    "lambda_": Number(),
+    "dual_gap_": Number(),
+    "path_": WeightPathKind(),
+}
+
+
 def _gather_text(model: Any, names: list[str]) -> Values:
     options = asdict(model._options)
     return _attributes_of(model, names) | {"_options": options}
@@ -175,6 +185,8 @@ def _set_text(model: Any, values: Values) -> None:
         raise ValueError("'_options' asks for n-grams that no text has")
     if not isinstance(values["_names"], TermNames):
         raise ValueError("'_names' must be packed")
+    if 0 < len(_TEXT_WEIGHTS.keys() & values.keys()) < len(_TEXT_WEIGHTS):
+        raise ValueError("'weights_' lacks what belongs to it")
     terms = values["_names"].tolist()
     derived = {
         "_options": options,
@@ -457,8 +469,10 @@ _FORMATS = [
                 "_options": Plain(),
                 "document_frequency_": Floats("k"),
                 "counts_": Counts(None),  # rare terms are among them
+                **_TEXT_WEIGHTS,
             },
             "document_frequency_",
+            *_TEXT_WEIGHTS,
         ),
         gather=_gather_text,
         restore=_set_text,
