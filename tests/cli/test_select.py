@@ -138,6 +138,22 @@ def test_options_of_texts_are_used(tmp_path, capsys):
     assert "the" not in {row["name"] for row in words["features"]}
 
 
+def test_rare_terms_are_left_out_of_reports_too(tmp_path, capsys):
+    rows = [(f"{text} w{i}", label) for i, (text, label) in enumerate(reviews(200))]
+    path = write_csv(tmp_path / "d.csv", ("text", "label"), rows)
+    saved = tmp_path / "m"
+    for k in ("6", "1se"):
+        options = ["-k", k, "--min-df", "2", "--save", str(saved)]
+        found = selected(capsys, path, *options)
+        data = json.loads(load_notes(saved)["report"])
+        told = {row["name"]: row["by_class"] for row in found["features"]}
+        rows = data["features"]["rows"]
+        assert len(rows) == found["k"]
+        for row in rows:
+            name = data["names"][row["name"]]
+            assert row["counts"] == told[name]
+
+
 def test_several_classes(tmp_path, capsys):
     texts = [f"word{i % 4} filler here" for i in range(80)]
     rows = [(text, f"c{i % 4}") for i, text in enumerate(texts)]
@@ -233,6 +249,56 @@ def test_svmlight(gz, tmp_path, capsys):
     presence = selected(capsys, path, "-k", "1se", "--model", "bernoulli")
     assert presence["model"] == "SparseBernoulliNBCV"
     assert presence["cross_validation"]
+
+
+# ----------------------------------------------------------------------------- weights
+
+
+def test_weights_of_terms(tmp_path, capsys):
+    path = write_reviews(tmp_path, "csv", n=300)
+    saved = tmp_path / "model"
+    options = ["-k", "6", "--weights", "--save", saved]
+    found = selected(capsys, path, *options)
+    assert 1 <= found["k"] <= 6
+    assert found["dual_gap"] >= 0
+    loaded = load_model(saved)
+    assert loaded.weights is True
+    assert loaded.weights_.max() <= 1
+    assert {row["name"] for row in found["features"]} == set(loaded.support_terms_)
+    weights = {row["name"]: row["weight"] for row in found["features"]}
+    for term, weight in zip(loaded.support_terms_, loaded.coef_[0], strict=True):
+        assert weights[term] == pytest.approx(weight)
+    report = ["--report", str(tmp_path / "r.html")]
+    assert main(["select", str(path), "-k", "6", "--weights", *report]) == 0
+    assert "Proven: at its penalty" in capsys.readouterr().out
+    assert "<table" in loaded._repr_html_()
+
+
+@pytest.mark.parametrize("k", [["-k", "3"], [], ["-k", "cv"], ["-k", "0.01"]])
+@pytest.mark.parametrize("model", ["multinomial", "bernoulli"])
+def test_weights_of_matrices(k, model, tmp_path, capsys):
+    path = write_svmlight(tmp_path / "w.svm")
+    found = selected(capsys, path, "--weights", "--model", model, *k)
+    assert found["model"].startswith("Selective")
+    assert found["k"] >= 1
+    if k == ["-k", "3"]:
+        assert found["k"] <= 3
+
+
+def test_weights_where_there_are_none(tmp_path, capsys):
+    text = write_reviews(tmp_path, "csv")
+    assert "--weights takes -k" in refused(
+        capsys, "select", text, "--weights", "-k", "all"
+    )
+    table = write_csv(tmp_path / "people.csv", PEOPLE, people(60))
+    assert "has weights anyway" in refused(capsys, "select", table, "--weights")
+    svm = write_svmlight(tmp_path / "w.svm")
+    line = refused(capsys, "select", svm, "--weights", "--model", "gaussian")
+    assert "--weights takes --model" in line
+    assert main(["counts", str(svm), "--save", str(tmp_path / "c")]) == 0
+    capsys.readouterr()
+    line = refused(capsys, "select", tmp_path / "c", "--weights")
+    assert "--weights needs rows" in line
 
 
 # ---------------------------------------------------------------------- saved and shown

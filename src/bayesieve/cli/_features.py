@@ -53,13 +53,15 @@ def selected_features(model: Any, counts: Any = None) -> list[Feature]:
     if hasattr(model, "partitions_"):
         return _weighted_columns(model)
     names = _names(model)
-    gains = model.support_gains_.tolist()
+    gains = model.feature_importances_
+    if gains.shape[0] != len(names):  # one for every feature there is
+        gains = gains[model.support_indices_]
     weights, towards = _weights(model)
     table = _by_class(model, counts)
     rows = [
         Feature(name, weight, gain, side, None if table is None else table[i])
         for i, (name, weight, gain, side) in enumerate(
-            zip(names, weights, gains, towards, strict=True)
+            zip(names, weights, gains.tolist(), towards, strict=True)
         )
     ]
     if len(model.classes_) == 2:
@@ -84,10 +86,13 @@ def _weights(model: Any) -> tuple[list[float], list[Any]]:
     classes = model.classes_.tolist()
     if hasattr(model, "theta_"):  # Gaussian
         logs = model.theta_ / np.sqrt(model.var_.mean(axis=0))
+    elif hasattr(model, "_weighted_slope"):
+        logs = model._weighted_slope.T
     else:
         logs = np.maximum(model.feature_log_prob_, -700.0)
         if hasattr(model, "_absent_log_prob"):
             logs = logs - np.maximum(model._absent_log_prob, -700.0)
+        logs = logs * getattr(model, "weights_", 1.0)
     if len(classes) == 2:
         difference = logs[1] - logs[0]
         return difference.tolist(), [classes[int(d > 0)] for d in difference]

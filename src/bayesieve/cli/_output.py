@@ -81,13 +81,19 @@ def report_data(
     return collect_report(
         fitted.model,
         data_name=data_name,
-        counts=fitted.counts,
+        # Counts from which a model has left rare terms out have other places.
+        counts=fitted.counts if _same_features(fitted) else None,
         evaluation=evaluation,
         seconds=seconds,
         parameters=parameters,
         command=shlex.join(command_line),
         cv=fitted.cv,
     )
+
+
+def _same_features(fitted: Any) -> bool:
+    counts = fitted.counts
+    return counts is not None and counts.n_features == fitted.model.n_features_in_
 
 
 def saved_notes(settings: dict[str, Any], data: Any) -> dict[str, str]:

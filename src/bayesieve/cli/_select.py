@@ -53,6 +53,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_text_arguments(parser)
     add_model_arguments(parser)
     parser.add_argument(
+        "--weights",
+        action="store_true",
+        help="give each feature a weight in [0, 1] as well, so that features that say "
+        "the same count once; reads the rows once more",
+    )
+    parser.add_argument(
         "--test-share",
         type=share_or_none,
         default=0.25,
@@ -111,6 +117,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "certificate": certificate_fields(model.certificate_)
         if hasattr(model, "certificate_")
         else None,
+        "dual_gap": getattr(model, "dual_gap_", None),
         "evaluation": evaluation,
         "cross_validation": fitted.cv,
         "seconds": clock.seconds,
@@ -188,7 +195,13 @@ def _show(
     if features:
         terminal.line()
     certificate = outcome["certificate"]
-    if certificate is not None:
+    if outcome["dual_gap"] is not None:
+        terminal.paragraph(
+            f"Proven: at its penalty, no other weights of the {unit} looked at are "
+            f"better by more than {outcome['dual_gap']:.2g} nats.",
+            "bold",
+        )
+    elif certificate is not None:
         terminal.paragraph(certificate_sentence(certificate, k, unit), "bold")
         gain = certificate["objective"] - certificate["null_objective"]
         spent = outcome["seconds"]

@@ -49,6 +49,8 @@ class CountsData:
         from bayesieve import naive_bayes
         from bayesieve.cli._fitted import Fitted, default_size
 
+        if self.arguments.weights:
+            raise CommandError("--weights needs rows, which counts no longer know.")
         k = default_size(self.counts.n_features) if k is None else k
         if k in ("cv", "1se"):
             raise CommandError(

@@ -143,6 +143,11 @@ class TableData:
         X, X_test = frame.iloc[train], frame.iloc[test]
         y = self.labels.classes[codes[train]]
         settings = {"features": self.columns.features, "label": self.labels.column}
+        if self.model == "selective" and self.arguments.weights:
+            raise CommandError(
+                "--weights is for texts, svmlight files and --model multinomial or "
+                "bernoulli; a mixed table has weights anyway."
+            )
         if self.model != "selective":
             fitted = fit_matrix(X, y, k, self.model, self.arguments, clock)
             fitted.unit = self.unit
@@ -207,6 +212,8 @@ def fit_matrix(
     from bayesieve import naive_bayes
     from bayesieve.counts import ClassCounts
 
+    if arguments.weights:
+        return _fit_weights(X, y, k, model, arguments, clock)
     k = default_size(X.shape[1]) if k is None else k
     common = {"time_limit": arguments.time_limit}
     if model != "gaussian":
@@ -234,6 +241,50 @@ def fit_matrix(
         counts=counts,
         everything=everything,
         cv=cv,
+    )
+
+
+def _fit_weights(
+    X: Any,
+    y: np.ndarray,
+    k: Any,
+    model: str,
+    arguments: argparse.Namespace,
+    clock: Clock,
+) -> Fitted:
+    """Fit one of the classifiers with a weight for each feature."""
+    from bayesieve import naive_bayes
+    from bayesieve.counts import ClassCounts
+
+    if model == "gaussian" or k in ("all", "elbow", "bic"):
+        raise CommandError(
+            "--weights takes --model multinomial or bernoulli, and -k as a number, a "
+            f"share, cv or 1se. Got {model!r} and {k!r}."
+        )
+    name = {"multinomial": "Multinomial", "bernoulli": "Bernoulli"}[model]
+    common = {"alpha": arguments.alpha, "max_seconds": arguments.time_limit}
+    with clock.measure("counting"):
+        counts = ClassCounts.from_matrix(X, y, kind=MATRIX_KINDS[model])
+    if k in ("cv", "1se"):
+        common["choice"] = "best" if k == "cv" else "1se"
+        make = getattr(naive_bayes, f"Selective{name}NBCV")
+    else:
+        common["k"] = k
+        make = getattr(naive_bayes, f"Selective{name}NB")
+    with clock.measure("selection"):
+        fitted = make(**common).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = getattr(naive_bayes, f"Sparse{name}NB")("all", alpha=arguments.alpha)
+        everything = plain.fit(X, y)
+    return Fitted(
+        fitted,
+        "features",
+        X.shape[1],
+        X.shape[0],
+        counts=counts,
+        everything=everything,
+        interrupted=fitted.stopped_ == "interrupted",
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,16 @@ def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
     return values
 
 
+@dataclass(frozen=True)
+class _Rereadable:
+    """Batches that can be gone through again and again."""
+
+    batches: Callable[[], Iterator[tuple[Any, np.ndarray]]]
+
+    def __iter__(self) -> Iterator[tuple[Any, np.ndarray]]:
+        return self.batches()
+
+
 class TextData:
     """Labelled texts in files.
 
@@ -94,6 +105,7 @@ class TextData:
             "time_limit": arguments.time_limit,
             **text_parameters(arguments),
         }
+        self.weights = getattr(arguments, "weights", False)
         self.share = getattr(arguments, "test_share", 0.0)
         self.seed = getattr(arguments, "seed", 0)
 
@@ -161,12 +173,20 @@ class TextData:
         from bayesieve.naive_bayes import SparseTextNB
 
         cv = None
-        with Interrupt(saves) as interrupt:
+        if self.weights and k in ("all", "cv", "1se"):
+            raise CommandError(
+                "--weights takes -k as a number, a share, elbow or bic for texts. "
+                f"Got {k!r}."
+            )
+        # Weights need every row twice, so there is no model of the first rows.
+        with Interrupt(saves and not self.weights) as interrupt:
             if k in ("cv", "1se"):
                 with clock.measure("cross-validation"):
                     counts, cv = self._cross_validated()
                 best, sparing = one_standard_error(cv)
                 k = best if k == "cv" else sparing
+                if (self.parameters["min_df"], self.parameters["max_df"]) != (1, 1.0):
+                    counts = self.count()  # without the terms that are left out
             else:
                 with clock.measure("counting"):
                     counts = self.count(interrupt)
@@ -175,7 +195,12 @@ class TextData:
             raise KeyboardInterrupt  # some class was not met: there is no model yet
         k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
-            model = SparseTextNB(k, **self.parameters).fit_counts(counts)
+            model = SparseTextNB(k, weights=self.weights, **self.parameters)
+            model = (
+                model.fit_files(_Rereadable(self._training))
+                if self.weights
+                else model.fit_counts(counts)
+            )
         everything = None
         if self.share > 0 and not stopped and counts.n_features <= _MOST_TERMS:
             with warnings.catch_warnings():
@@ -194,6 +219,10 @@ class TextData:
             interrupted=stopped,
             settings={"text": self.columns.text, "label": self.labels.column},
         )
+
+    def _training(self) -> Iterator[tuple[Any, np.ndarray]]:
+        for texts, codes in self._parts("Reading", False):
+            yield texts, self.labels.classes[codes]
 
     def _held_out(self) -> Iterator[tuple[Any, np.ndarray]]:
         yield from self._parts("Evaluating", True)
