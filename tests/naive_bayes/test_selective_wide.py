@@ -249,7 +249,7 @@ def test_relaxed_auto_lets_cross_validation_decide():
 def test_candidates_limit_what_can_be_chosen():
     X, y = word_counts(0)
     few = SelectiveMultinomialNB(regularization=0.5, candidates=6).fit(X, y)
-    assert few.n_candidates_ == 6
+    assert few.n_candidates_ <= 6  # copies of others are left out
     assert few.k_ <= 6
     everything = SelectiveMultinomialNB(regularization=0.5, candidates="all").fit(X, y)
     assert everything.n_candidates_ == np.count_nonzero(np.asarray(X.sum(axis=0)))
