@@ -13,7 +13,12 @@ from bayesieve.inspection._plotting import (
     require_fitted,
     short_name,
 )
-from bayesieve.utils._feature_view import feature_names, is_bernoulli, logit
+from bayesieve.utils._feature_view import (
+    feature_names,
+    is_bernoulli,
+    logit,
+    support_weights,
+)
 
 __all__ = ["DiscountDisplay", "naive_strength"]
 
@@ -86,7 +91,7 @@ class DiscountDisplay:
         for attribute in ("weights_", "feature_log_prob_"):
             require_fitted(estimator, attribute, display="DiscountDisplay", draws=draws)
         columns = np.asarray(estimator.support_indices_)
-        weights = np.asarray(estimator.weights_)[columns]
+        weights = support_weights(estimator)
         names = feature_names(estimator, columns)
         display = cls(naive_strength(estimator), weights, names)
         return display.plot(max_labels=max_labels, ax=ax)
