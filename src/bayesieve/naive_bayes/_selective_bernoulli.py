@@ -59,7 +59,7 @@ class SelectiveBernoulliNB(SelectiveWideNB):
         Learn class probabilities; otherwise they are uniform.
     class_prior : array-like of shape (n_classes,), optional
         Class probabilities, not learnt. A refitted intercept is shifted to them.
-    tol : float, default=1e-4
+    tol : float, default=3e-4
         Duality gap at which the optimisation stops, as a share of the log loss without
         features.
     cv : int, splitter or iterable of splits, default=5
@@ -167,7 +167,7 @@ class SelectiveBernoulliNB(SelectiveWideNB):
         refit_intercept: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         cv: Any = 5,
         max_seconds: float | None = None,
         warm_start: bool = False,

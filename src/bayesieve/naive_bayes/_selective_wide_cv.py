@@ -268,7 +268,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         refit_intercept: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
@@ -372,7 +372,7 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         refit_intercept: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:

@@ -59,7 +59,7 @@ def fit_term_weights(
         feature_cost=None,
         refit_intercept=True,
         log_prior=log_prior,
-        tol=1e-4,
+        tol=3e-4,
         owner=owner,
     )
     candidates = screened(counts, settings)

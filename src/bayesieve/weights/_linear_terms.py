@@ -219,21 +219,19 @@ class LinearTerms:
         """Second derivative for each chosen weight alone, at relative scores."""
         p = scores.copy()
         _core.softmax_nll(p, np.zeros(self.n_rows, np.int32), None, True)
-        part = self.columns[:, chosen]
-        s = self._slope[chosen]
-        a = np.zeros_like(s) if self._offset is None else self._offset[chosen]
-        r = np.ones(self.n_rows) if row_weight is None else row_weight
-        # E[t^2] - E[t]^2 with t = x s_c + a_c in class c, and 0 in class 0.
-        q = r[:, None] * p
-        square, linear = part.multiply(part).T @ q, part.T @ q
-        out = (s**2 * square + 2.0 * s * a * linear + a**2 * q.sum(axis=0)).sum(axis=1)
-        for k in range(chosen.size):
-            x = part[:, [k]].tocoo()
-            mean = p @ a[k]
-            rows = x.row
-            inner = mean[rows] + x.data * (p[rows] @ s[k])
-            out[k] -= float(r @ mean**2) + float(r[rows] @ (inner**2 - mean[rows] ** 2))
-        return np.asarray(np.maximum(out, 0.0))
+        out = np.empty(chosen.size)
+        _core.linear_curvatures(
+            self._indptr,
+            self._index,
+            self._values,
+            self._slope,
+            self._offset,
+            p,
+            row_weight,
+            chosen,
+            out,
+        )
+        return out
 
     def curvature(
         self, w: Array, log_prior: Array, chosen: Array, row_weight: Array | None = None

@@ -21,8 +21,9 @@ from bayesieve.weights._terms import Array
 
 __all__ = ["PathPoint", "PathSolver", "WeightPath", "geometric_grid"]
 
-_LOOSE, _NEARER = 10.0, 2.0  # factors of the tolerance, far from the wanted size
+_LOOSE, _NEARER = 5.0, 2.0  # factors of the tolerance, far from the wanted size
 _SIZE_TOLERANCE = 0.01  # of the wanted size: so many are dropped rather than searched
+_SHARPEST = 1e-6  # share of the tolerance, where features gain less than that
 _MAX_SEARCH = 60
 #: How fast the number of features grows as the penalty falls, on a doubly logarithmic
 #: scale, on texts; only the number of steps of the search depends on it.
@@ -125,7 +126,7 @@ class PathSolver:
         problem: WeightProblem,
         *,
         refit_intercept: bool = True,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         progress: Progress | None = None,
     ) -> None:
         self.problem = problem
@@ -205,26 +206,30 @@ class PathSolver:
         spare = max(1, int(_SIZE_TOLERANCE * size))
         before = below = self.here()
         above: PathPoint | None = None
+        sharpness = 1.0
         penalty = self._first_penalty(size)
         for _ in range(_MAX_SEARCH):
             if penalty < _LEAST_SHARE * self.largest and above is None:
                 break
-            looseness = _LOOSE if above is None else _NEARER
+            looseness = (_LOOSE if above is None else _NEARER) * sharpness
             point = self.solve(penalty, looseness=looseness)
             if 0 <= point.size - size <= spare:
                 self.points.pop()
-                point = self.solve(penalty)
+                point = self.solve(penalty, looseness=min(looseness, 1.0))
                 if 0 <= point.size - size <= spare:
                     return point
             if point.size > size:
                 above = point
             else:
+                if point.size <= below.size:
+                    # What is left to gain is below the tolerance: look closer.
+                    sharpness = max(0.1 * sharpness, _SHARPEST)
                 before, below = below, point
             if above is not None and above.penalty > (1.0 - 1e-6) * below.penalty:
                 break
             penalty = self._next_penalty(size, before, below, above)
         end = below if above is None else above
-        return self.solve(end.penalty)
+        return self.solve(end.penalty, looseness=min(sharpness, 1.0))
 
     def here(self, penalty: float | None = None) -> PathPoint:
         """The state of the solver as a point, by default at the largest penalty."""

@@ -313,7 +313,7 @@ class WideModel:
                 / -math.log(_PATH_RATIO)
             )
         for step in range(1, steps + 1):
-            solver.solve(solver.largest * _PATH_RATIO**step, looseness=10.0)
+            solver.solve(solver.largest * _PATH_RATIO**step, looseness=5.0)
         return solver.solve(penalty)
 
     def to_size(self, k: int) -> PathPoint:
