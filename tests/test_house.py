@@ -79,11 +79,13 @@ def python_blocks(text):
 
 
 def test_readme_example_runs(readme, capsys):
-    words, texts, people = python_blocks(readme)
+    words, weights, texts, people = python_blocks(readme)
     exec(compile(words, "README.md", "exec"), {"__name__": "readme"})
     out = capsys.readouterr().out
     assert "claim" in out
     assert "proven optimal: True" in out
+    exec(compile(weights, "README.md", "exec"), {"__name__": "readme"})
+    assert re.match(r"\d+ words, gap at most", capsys.readouterr().out)
     exec(compile(texts, "README.md", "exec"), {"__name__": "readme"})
     out = capsys.readouterr().out
     assert "True" in out
