@@ -39,8 +39,9 @@ gain = path.objective - path.null_objective
 print(f"largest gap, as a share of the gain: {(path.gap / gain).max():.1e}")
 
 # %%
-# Elbow and BIC look at the training rows. Cross-validation looks at rows left out. It
-# costs little here, because the counts of a fold are subtracted rather than counted again.
+# Elbow and BIC look at the training rows. Cross-validation looks at rows left out, and
+# here it wants nearly all words. It costs little, because the counts of a fold are
+# subtracted rather than counted again.
 model = SparseMultinomialNBCV(keep_counts=True).fit(X, labels)
 print("best k:", model.k_best_, "  one standard error:", model.k_1se_)
 SparsityPathDisplay.from_estimator(model)

@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import MultinomialNB
 
-from bayesieve import DiscountDisplay, ReliabilityDisplay, SelectiveMultinomialNB
+from bayesieve import FeatureWeightsDisplay, ReliabilityDisplay, SelectiveMultinomialNB
 from bayesieve.datasets import load_sms_spam
 
 messages, labels = load_sms_spam(return_X_y=True)
@@ -44,6 +44,7 @@ left.set_title("naive Bayes, all terms")
 right.set_title("weights, few terms")
 
 # %%
-# What each term kept of its naive Bayes weight:
-weighted.feature_names_in_ = vectorizer.get_feature_names_out()
-DiscountDisplay.from_estimator(weighted)
+# The terms that move the odds most, after their discounts:
+FeatureWeightsDisplay.from_estimator(
+    weighted, feature_names=vectorizer.get_feature_names_out(), max_features=25
+)

@@ -44,7 +44,5 @@ def visit_math_block(self: Any, node: nodes.math_block) -> None:
 
 def setup(app: Any) -> dict[str, Any]:
     """Tell Sphinx of the renderer."""
-    app.add_html_math_renderer(
-        "offline", (visit_math, None), (visit_math_block, None)
-    )
+    app.add_html_math_renderer("offline", (visit_math, None), (visit_math_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
