@@ -155,10 +155,7 @@ def install(*, extra: str = "") -> None:
     pip(VENV, "install", f".[{extra}]" if extra else ".")
     if extra == "test":
         install_spark()
-    for name in (
-        "test",
-        "docs",
-    ):  # what an earlier install has put there is still there
+    for name in ("test", "docs"):  # what an earlier install has brought is still there
         earlier = found.get(f"{name}_tools", "")
         wanted[f"{name}_tools"] = requirements if name == extra else earlier
     STAMP.write_text(json.dumps(wanted), encoding="utf-8")

@@ -17,7 +17,7 @@ import bayesieve  # noqa: E402
 
 project = "bayesieve"
 author = "The bayesieve developers"
-copyright = author  # noqa: A001
+copyright = author
 version = release = bayesieve.__version__
 
 extensions = [
@@ -30,6 +30,7 @@ extensions = [
     "offline_math",  # formulas without a server
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+default_role = "py:obj"  # names in single backticks of docstrings become links
 exclude_patterns = ["_build", "gallery/*.ipynb", "sg_execution_times.rst"]
 nitpicky = False  # types in numpydoc are prose: "array-like of shape (n_samples,)"
 

@@ -21,8 +21,8 @@ train, test, y_train, y_test = train_test_split(
 )
 
 # %%
-# ``SparseTextNB`` takes raw strings. It counts all words, chooses the twenty whose naive
-# Bayes model is the likeliest, and proves the choice.
+# ``SparseTextNB`` takes raw strings. It counts all words, chooses the twenty whose
+# naive Bayes model is the likeliest, and proves the choice.
 model = SparseTextNB(k=20).fit(train, y_train)
 print(model.certificate_)
 print("nodes of the search:", model.certificate_.nodes)
@@ -33,8 +33,8 @@ print("nodes of the search:", model.certificate_.nodes)
 FeatureWeightsDisplay.from_estimator(model)
 
 # %%
-# The proof is about the likelihood of the training messages. Accuracy on new messages is
-# another question, so it is measured: twenty words against all of them.
+# The proof is about the likelihood of the training messages. Accuracy on new messages
+# is another question, so it is measured: twenty words against all of them.
 vectorizer = CountVectorizer()
 everything = MultinomialNB().fit(vectorizer.fit_transform(train), y_train)
 n_words = len(vectorizer.vocabulary_)

@@ -2,9 +2,9 @@
 How many features are enough?
 =============================
 
-The path over k answers it for all sizes at once: how much likelihood the best k features
-gain, what is proven about every other choice, and how well the model classifies rows it
-has not seen.
+The path over k answers it for all sizes at once: how much likelihood the best k
+features gain, what is proven about every other choice, and how well the model
+classifies rows it has not seen.
 """
 
 from __future__ import annotations

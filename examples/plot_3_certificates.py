@@ -45,8 +45,8 @@ plt.ylabel("nats above the optimum")
 plt.legend()
 
 # %%
-# Many classes with words of their own are hard. A limit ends the search; the gap that is
-# left is told, and a warning says so. Nothing is claimed that was not proven.
+# Many classes with words of their own are hard. A limit ends the search; the gap that
+# is left is told, and a warning says so. Nothing is claimed that was not proven.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", GapWarning)
     hard = solve_multinomial(np.repeat(np.eye(12), 2, axis=1) * 50, 6, node_limit=30)

@@ -29,8 +29,8 @@ X = sparse.hstack([signal, noise != 0], format="csr")
 
 # %%
 # ``L0Screener`` keeps the columns that lower BIC, ``FDRScreener`` bounds the share of
-# false ones among those kept. ``PearsonScreener`` cuts where its score drops most, which
-# may be anywhere: it is here for comparison.
+# false ones among those kept. ``PearsonScreener`` cuts where its score drops most,
+# which may be anywhere: it is here for comparison.
 for screener in (L0Screener(), FDRScreener(q=0.05), PearsonScreener()):
     start = perf_counter()
     screener.fit(X, y)

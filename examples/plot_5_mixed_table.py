@@ -2,8 +2,8 @@
 A table of numbers and categories
 =================================
 
-Ages, towns, incomes with holes: ``SelectiveNB`` takes the table as it is, finds where to
-cut each column, and gives few columns a weight.
+Ages, towns, incomes with holes: ``SelectiveNB`` takes the table as it is, finds where
+to cut each column, and gives few columns a weight.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 Texts in files, never in memory
 ===============================
 
-Counts add up. Files are counted one by one, or on several machines, and merged; the model
-is fitted from the counts alone. Reading files needs ``pip install "bayesieve[text]"``.
+Counts add up. Files are counted one by one, or on several machines, and merged; the
+model is fitted from the counts alone. Reading files needs ``pip install
+"bayesieve[text]"``.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ for day, rows in enumerate(range(0, len(frame), 2000)):
 print(*sorted(path.name for path in folder.iterdir()))
 
 # %%
-# One call counts words and pairs of words of all files. No document-term matrix is made.
+# One call counts words and pairs of words of all files. No document-term matrix is
+# made.
 options = {"text": "body", "label": "kind", "ngram_range": (1, 2)}
 counts = ClassCounts.from_text(str(folder / "*.csv.gz"), min_df=3, **options)
 print(counts)
 
 # %%
-# The same by parts: each day is counted and saved where it is, then the files are merged.
+# The same by parts: each day is counted and saved where it is, then the files are
+# merged.
 saved = []
 for path in sorted(folder.glob("*.csv.gz")):
     saved.append(path.with_suffix(".counts"))

@@ -7,6 +7,7 @@ draw them without any script.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -17,12 +18,25 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
+_SPACE = '<mspace width="0.1667em"></mspace>'
+_BRACKET = r"(?:<mrow>\s*)?<mo[^>]*>[(\[{]"
+_AFTER = re.compile(rf"(<mo>&ApplyFunction;</mo>\s*)(?!\s|{_BRACKET})")
+_BEFORE = re.compile(
+    r"(</(?:mi|mn|msub|msup|msubsup|mfrac|mrow)>\s*|\)</mo>\s*)"
+    r"(<mi>\w+</mi>\s*<mo>&ApplyFunction;</mo>)"
+)
+
+
+def spaced(formula: str) -> str:
+    """A formula with the thin spaces around "log" that TeX would set."""
+    return _BEFORE.sub(rf"\1{_SPACE}\2", _AFTER.sub(rf"\1{_SPACE}", formula))
+
 
 def translated(self: Any, node: nodes.Element, *, display: bool) -> str:
     """The formula of a node as MathML; a warning and its source if that fails."""
     source = node.astext().strip()
     try:
-        return tex2mathml(source, as_block=display)
+        return spaced(tex2mathml(source, as_block=display))
     except MathError as error:
         logger.warning("formula %r: %s", source, error, location=node)
         return f"<code>{escape(source)}</code>"
@@ -31,6 +45,9 @@ def translated(self: Any, node: nodes.Element, *, display: bool) -> str:
 def visit_math(self: Any, node: nodes.math) -> None:
     """Write a formula within a line."""
     self.body.append(translated(self, node, display=False))
+    after = node.next_node(descend=False, siblings=True)
+    if isinstance(after, nodes.Text) and after.astext()[0] in ".,;:?!)-":
+        self.body.append("&#8288;")  # no line begins with a comma
     raise nodes.SkipNode
 
 
