@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "capture_repr": (),  # what a script prints, and no more
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
@@ -77,7 +78,7 @@ html_css_files = ["bayesieve.css"]
 html_copy_source = False
 html_show_sourcelink = False
 pygments_style = "friendly"
-pygments_dark_style = "native"
+pygments_dark_style = "monokai"
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#1d5b79",

@@ -2,8 +2,8 @@
 Certificates: proven, bounded, and how the bounds are ordered
 =============================================================
 
-A certificate brackets the best value that any k features can reach. Here is one that
-closes at once, one that needs a search, and one that a time limit leaves open.
+A certificate brackets the best value that any k features can reach. Here are some that
+a short search closes, and one that a limit leaves open.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ print(f"proven: within {weighted.dual_gap_:.2g} nats of the best weights")
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 5))
 ReliabilityDisplay.from_estimator(plain, X_test, y_test, ax=left)
 ReliabilityDisplay.from_estimator(weighted, X_test, y_test, ax=right)
-left.set_title("naive Bayes, all words", pad=24)
-right.set_title("weights, few words", pad=24)
+for ax, name in ((left, "naive Bayes, all words"), (right, "weights, few words")):
+    ax.text(0.5, 1.1, name, transform=ax.transAxes, ha="center", fontsize=13)
 
 # %%
-# The weights as the penalty falls from right to left:
+# The weights as the penalty falls, from left to right:
 WeightPathDisplay.from_estimator(weighted)
