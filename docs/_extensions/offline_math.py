@@ -32,6 +32,7 @@ _LIMITS = re.compile(rf'<mo movablelimits="true">(max|min)</mo>(?=\s*{_BRACKET})
 
 def spaced(formula: str) -> str:
     """A formula with the thin spaces around "log" and "max" that TeX would set."""
+    formula = formula.replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')
     formula = _LIMITS.sub(r'<mo movablelimits="true" rspace="0">\1</mo>', formula)
     return _BEFORE.sub(rf"\1{_SPACE}\2", _AFTER.sub(rf"\1{_SPACE}", formula))
 

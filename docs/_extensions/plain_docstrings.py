@@ -13,9 +13,9 @@ _SPANS = re.compile(r"(`+[^`]*`+_*)")
 _TRAILING = re.compile(r"(?<![\\\w])(\w*[A-Za-z0-9])_(?!\w)")
 
 
-def escaped(line: str) -> str:
-    """A line of text with names that end in an underscore escaped, outside of code."""
-    parts = _SPANS.split(line)
+def escaped(text: str) -> str:
+    """A text with names that end in an underscore escaped, outside of code."""
+    parts = _SPANS.split(text)
     parts[::2] = [_TRAILING.sub(r"\1\\_", part) for part in parts[::2]]
     return "".join(parts)
 
@@ -23,12 +23,12 @@ def escaped(line: str) -> str:
 def escape_names(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Escape the names in all lines that are not part of an example."""
-    in_example = False
-    for i, line in enumerate(lines):
-        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line))
-        if not in_example and not line.lstrip().startswith(".."):
-            lines[i] = escaped(line)
+    """Escape the names in all paragraphs that are not examples or directives."""
+    paragraphs = "\n".join(lines).split("\n\n")  # code may go over a line's end
+    for i, paragraph in enumerate(paragraphs):
+        if not paragraph.lstrip().startswith((">>>", "..")):
+            paragraphs[i] = escaped(paragraph)
+    lines[:] = "\n\n".join(paragraphs).split("\n")
 
 
 def setup(app: Any) -> dict[str, Any]:
