@@ -27,12 +27,18 @@ _BEFORE = re.compile(
 )
 
 
+_BARS = (  # bars of the height of a letter, without space inside
+    ("<mo>‖</mo>", '<mo stretchy="false">‖</mo>'),
+    ('<mo class="mathopen">|</mo>', '<mo form="prefix" stretchy="false">|</mo>'),
+    ("<mo>|</mo>", '<mo form="postfix" stretchy="false">|</mo>'),
+)
 _LIMITS = re.compile(rf'<mo movablelimits="true">(max|min)</mo>(?=\s*{_BRACKET})')
 
 
 def spaced(formula: str) -> str:
     """A formula with the thin spaces around "log" and "max" that TeX would set."""
-    formula = formula.replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')
+    for written, meant in _BARS:
+        formula = formula.replace(written, meant)
     formula = _LIMITS.sub(r'<mo movablelimits="true" rspace="0">\1</mo>', formula)
     return _BEFORE.sub(rf"\1{_SPACE}\2", _AFTER.sub(rf"\1{_SPACE}", formula))
 
