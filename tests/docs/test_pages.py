@@ -6,6 +6,9 @@ import ast
 import doctest
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,3 +120,31 @@ def test_every_page_is_in_a_table_of_contents():
                 if line and not line.startswith(":"):
                     listed.add((path.parent / f"{line}.md").resolve())
     assert {path for path in PAGES if path.name != "index.md"} <= listed
+
+
+@pytest.mark.slow
+def test_documentation_builds_without_a_warning(tmp_path):
+    for module in ("sphinx", "numpydoc", "myst_parser", "sphinx_gallery", "furo"):
+        pytest.importorskip(
+            module, reason=f"{module} is missing (it comes with the 'docs' extra)"
+        )
+    made = shutil.ignore_patterns("gallery", "api")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=made)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    # The examples are not run here: they have a test of their own.
+    options = ["-W", "--keep-going", "-q", "-D", "plot_gallery=0"]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, "docs", "html"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = list((tmp_path / "html").rglob("*.html"))
+    assert len(pages) > 80
+    for page in pages:  # they are read from a disk, without a network
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(script|link|img)[^>]+(src|href)=.https?://", text)
