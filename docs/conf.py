@@ -31,7 +31,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "py:obj"  # names in single backticks of docstrings become links
-exclude_patterns = ["gallery/*.ipynb"]
+exclude_patterns = ["gallery/*.ipynb", "sg_execution_times.rst"]
 nitpicky = False  # types in numpydoc are prose: "array-like of shape (n_samples,)"
 
 # ----------------------------------------------------------------------------- pages
@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "write_computation_times": False,  # a page that asks a server for scripts
+    "write_computation_times": False,
     "min_reported_time": 10_000,
     "copyfile_regex": r"GALLERY_HEADER\.rst",
 }
