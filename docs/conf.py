@@ -60,6 +60,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),  # what a script prints, and no more
     "download_all_examples": False,
     "remove_config_comments": True,
+    "reset_modules": ("matplotlib", "gallery_pictures.reset"),
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,

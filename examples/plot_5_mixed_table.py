@@ -39,7 +39,7 @@ bought = np.where(rng.random(n) < chance, "bought", "left")
 train, test, y_train, y_test = train_test_split(people, bought, random_state=0)
 
 # %%
-# ``age`` and ``born`` share what they know, and ``height`` gets nothing.
+# ``age`` and ``born`` say the same, so one of them is enough. ``height`` says nothing.
 model = SelectiveNB().fit(train, y_train)
 for name, weight in zip(people.columns, model.weights_, strict=True):
     print(f"{name:8} {weight:.2f}")
