@@ -12,7 +12,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
+import warnings
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -113,21 +117,18 @@ def draw_displays(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
     save(bayesieve.WeightHistoryDisplay.from_estimator(table), "weight_history")
 
     weighted = weighted_model(X_train, y_train, names)
-    if weighted is None:
-        print("no SelectiveMultinomialNB here: weight_path and discounts not drawn")
-        return
     save(bayesieve.WeightPathDisplay.from_estimator(weighted), "weight_path")
     save(bayesieve.DiscountDisplay.from_estimator(weighted), "discounts")
 
 
 def weighted_model(X: Any, y: Any, names: np.ndarray) -> Any:
-    """The classifier with weights on wide data, where this version has it."""
-    if not hasattr(bayesieve, "SelectiveMultinomialNB"):
-        return None
-    counts = bayesieve.ClassCounts.from_matrix(X, y, feature_names=names)
-    model = bayesieve.SelectiveMultinomialNB(k=60).fit(X, y)
-    model.feature_names_in_ = np.asarray(counts.feature_names, dtype=object)
-    return model
+    """The classifier with weights, on a frame so that its features have names."""
+    frame = pd.DataFrame.sparse.from_spmatrix(X, columns=names)
+    model = bayesieve.SelectiveMultinomialNBCV(n_lambdas=40, choice="1se")
+    with warnings.catch_warnings():
+        # scikit-learn says that pandas' sparse columns are made one matrix.
+        warnings.simplefilter("ignore")
+        return model.fit(frame, y)
 
 
 def draw_reports(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
@@ -150,6 +151,7 @@ def draw_reports(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
             encoding="utf-8",
         )
         opened = driver.chromium.launch(executable_path=browser)
+        draw_terminal(opened, Path(folder))
         for page, name, width, height, scheme in (
             (path, "report_light", 1000, 1240, "light"),
             (path, "report_dark", 1000, 1240, "dark"),
@@ -168,6 +170,33 @@ def draw_reports(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
             view.close()
             shrink(FOLDER / f"{name}.png")
         opened.close()
+
+
+def draw_terminal(browser: Any, folder: Path) -> None:
+    """What ``bayesieve demo`` prints, as it looks in a terminal."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bayesieve.cli", "demo"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+    )
+    shown = done.stdout.split("The whole picture")[0].rstrip()
+    page = folder / "terminal.html"
+    page.write_text(
+        '<meta charset="utf-8"><style>body{margin:0;background:#16181d}'
+        "pre{margin:0;padding:18px 22px;color:#dfe3ea;display:inline-block;"
+        "font:14px/1.32 'DejaVu Sans Mono',monospace}b{color:#8fb6ff}</style>"
+        f"<pre><b>$ bayesieve demo</b>\n{escape(shown)}</pre>",
+        encoding="utf-8",
+    )
+    view = browser.new_page(viewport={"width": 900, "height": 800})
+    view.goto(page.as_uri())
+    view.locator("pre").screenshot(path=str(FOLDER / "terminal.png"))
+    view.close()
+    shrink(FOLDER / "terminal.png")
 
 
 def text_report(train: Any, test: Any, y_train: Any, y_test: Any) -> str:

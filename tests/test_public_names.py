@@ -44,6 +44,8 @@ PROMISED = [
     "WeightPathDisplay",
     "compression_rate",
     "baselines",
+    "load_model",
+    "save_model",
     "screen_interactions",
     "solve_bernoulli",
     "solve_multinomial",

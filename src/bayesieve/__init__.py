@@ -44,6 +44,8 @@ _HOME = {
     "WeightHistoryDisplay": "bayesieve.inspection",
     "WeightPathDisplay": "bayesieve.inspection",
     "compression_rate": "bayesieve.metrics",
+    "load_model": "bayesieve.persistence",
+    "save_model": "bayesieve.persistence",
     "screen_interactions": "bayesieve.feature_selection",
     "solve_bernoulli": "bayesieve.solvers",
     "solve_multinomial": "bayesieve.solvers",
@@ -89,7 +91,9 @@ __all__ = [
     "compression_rate",
     "datasets",
     "exceptions",
+    "load_model",
     "metrics",
+    "save_model",
     "screen_interactions",
     "solve_bernoulli",
     "solve_multinomial",
@@ -141,6 +145,10 @@ if TYPE_CHECKING:
         SparseMultinomialNB,
         SparseMultinomialNBCV,
         SparseTextNB,
+    )
+    from bayesieve.persistence import (
+        load_model,
+        save_model,
     )
     from bayesieve.preprocessing import (
         MODLEncoder,

@@ -260,8 +260,8 @@ class CountingEstimator(RowCounter):
             )
         if self._needs_rows():
             raise ValueError(
-                f"{name}.fit_counts cannot cross-validate: the folds are made of rows, "
-                "which counts no longer know. Hint: use fit(X, y)."
+                f"{name}.fit_counts cannot do what needs rows (cross-validation, "
+                "weights): counts no longer know them. Hint: use fit(X, y)."
             )
         if counts.kind != self._count_kind():
             raise ValueError(

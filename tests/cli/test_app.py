@@ -53,6 +53,15 @@ def test_help_names_every_command(capsys):
     assert all(command.name in out for command in _app.COMMANDS)
 
 
+def test_every_command_has_examples_in_its_help(capsys):
+    for command in _app.COMMANDS:
+        assert command.examples
+        assert main([command.name, "--help"]) == 0
+        out = capsys.readouterr().out
+        assert "examples:" in out
+        assert all(example in out for example in command.examples)
+
+
 def test_no_arguments_shows_the_help(capsys):
     assert main([]) == 0
     assert capsys.readouterr().out.startswith("usage: bayesieve")
@@ -64,14 +73,18 @@ def test_help_of_each_command(capsys):
         assert f"usage: bayesieve {command.name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["demo", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], *([c.name, "--help"] for c in _app.COMMANDS)],
+)
 def test_help_loads_no_heavy_package(arguments):
     # What keeps --help well under 0.3 s: neither NumPy nor scikit-learn is imported.
     program = (
         "import sys\n"
         "from bayesieve.cli import main\n"
         f"assert main({arguments!r}) == 0\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'duckdb', 'pyarrow'}\n"
+        "heavy &= set(sys.modules)\n"
         "sys.exit(f'imported {sorted(heavy)}' if heavy else 0)\n"
     )
     done = subprocess.run(
@@ -121,6 +134,33 @@ def test_missing_file_is_one_line_and_code_2(command, capsys, tmp_path):
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "absent.csv" in err
+
+
+def test_a_missing_package_is_one_line_and_code_2(command, capsys):
+    command(raiser(ImportError("needs duckdb. Hint: pip install it")))
+    assert main(["act"]) == 2
+    assert capsys.readouterr().err == (
+        "bayesieve: needs duckdb. Hint: pip install it\n"
+    )
+
+
+def test_too_little_memory_is_one_line_and_code_2(command, capsys):
+    command(raiser(MemoryError()))
+    assert main(["act"]) == 2
+    assert "more memory than there is" in capsys.readouterr().err
+
+
+def test_a_message_cannot_steer_the_terminal(command, capsys):
+    command(raiser(ValueError("column '\x1b[2J\x07'")))
+    assert main(["act"]) == 2
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert "\\x1b[2J" in err
+
+
+def test_the_exit_code_of_a_command_is_passed_on(command):
+    command(lambda arguments: 130)
+    assert main(["act"]) == 130
 
 
 def test_interrupt_is_code_130(command, capsys):

@@ -6,11 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from bayesieve.cli import _demo, main
+from bayesieve.cli._show import finite
 from bayesieve.cli._terminal import Terminal
 
 OUTCOME = _demo._Outcome(
@@ -21,7 +22,7 @@ OUTCOME = _demo._Outcome(
     vocabulary=7431,
     words=[
         _demo._Word("claim", 0, 82, 5.5),
-        _demo._Word("wednesdayafternoon", 1, 2, 0.25),
+        _demo._Word("wednesdayafternoontealadieschoir", 1, 2, 0.25),
         _demo._Word("my", 581, 11, -2.75),
     ],
     certificate={
@@ -78,14 +79,13 @@ def test_bar_sides_follow_the_sign_of_the_weight():
     lines = {line.split()[0]: line for line in shown(OUTCOME).splitlines() if line}
     assert "│█" in lines["claim"]
     assert "█│" in lines["my"]
-    assert "wednesdayafterno" not in lines  # cut, with a mark
-    assert "wednesdayaftern…" in lines
+    assert "wednesdayafternoontealadie…" in lines  # cut, with a mark
 
 
 def test_a_large_k_shows_the_words_of_largest_weight():
     words = [_demo._Word(f"w{number}", 1, 1, 50.0 - number) for number in range(101)]
     text = shown(replace(OUTCOME, k=101, words=words))
-    assert "and 61 more of smaller weight" in text
+    assert "and 61 more that say less" in text
     # |weight| > 30 holds for w0..w19 and w81..w100: forty words.
     assert re.search(r"^  w19 ", text, re.M)
     assert not re.search(r"^  w20 ", text, re.M)
@@ -94,7 +94,7 @@ def test_a_large_k_shows_the_words_of_largest_weight():
 
 def test_json_has_no_number_that_json_cannot_hold():
     certificate = OUTCOME.certificate | {"relative_gap": float("nan")}
-    fields = _demo._as_json(replace(OUTCOME, certificate=certificate))
+    fields = finite(asdict(replace(OUTCOME, certificate=certificate)))
     assert json.loads(json.dumps(fields, allow_nan=False))["certificate"] == {
         **OUTCOME.certificate,
         "relative_gap": None,
@@ -119,9 +119,12 @@ def test_k_above_the_vocabulary_is_refused(capsys):
     assert "Got 1,000,000." in err
 
 
-def run_demo(*arguments, **environment):
+def run_demo(*arguments, cwd=None, **environment):
+    if cwd is None:
+        arguments = (*arguments, "--no-report")
     return subprocess.run(
         [sys.executable, "-m", "bayesieve.cli", "demo", *arguments],
+        cwd=cwd,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -186,7 +189,7 @@ def test_the_sign_of_a_weight_follows_the_counts():
 
 def test_demo_into_a_closed_pipe_is_silent():
     with subprocess.Popen(
-        [sys.executable, "-m", "bayesieve.cli", "demo", "-k", "5"],
+        [sys.executable, "-m", "bayesieve.cli", "demo", "-k", "5", "--no-report"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -209,7 +212,7 @@ def test_interrupt_ends_the_demo_without_a_traceback():
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sys.meta_path.insert(0, Finder())\n"
         "from bayesieve.cli import main\n"
-        "sys.exit(main(['demo']))\n"
+        "sys.exit(main(['demo', '--no-report']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -225,3 +228,34 @@ def test_interrupt_ends_the_demo_without_a_traceback():
 def test_demo_with_closed_stdout(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     _demo._show(OUTCOME, Terminal())
+
+
+def test_demo_writes_its_report(tmp_path):
+    done = run_demo("-k", "5", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "report.html" in done.stdout
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<html" in page
+    assert "SMS Spam Collection" in page
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_demo_writes_its_report_where_it_is_told(tmp_path):
+    done = run_demo("-k", "5", "--report", "own.html", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["report"] == "own.html"
+    assert [path.name for path in tmp_path.iterdir()] == ["own.html"]
+
+
+def test_demo_without_a_report_writes_nothing(tmp_path):
+    done = run_demo("-k", "5", "--no-report", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_is_not_there_is_refused_before_any_work(capsys, tmp_path):
+    nowhere = str(tmp_path / "nowhere" / "report.html")
+    assert main(["demo", "--report", nowhere]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "is not there" in captured.err

@@ -75,3 +75,39 @@ def test_a_word_that_cannot_be_encoded_shows_as_its_escape():
     terminal = Terminal(stream)
     terminal.line(terminal.fit("für", 8) + "|")
     assert stream.text() == "f\\xfcr  |\n"
+
+
+def test_wide_characters_take_two_columns():
+    terminal = Terminal(Stream())
+    assert terminal.fit("日本", 6) == "日本  "
+    assert terminal.fit("日本語の", 6) == "日本… "
+    assert terminal.fit("日本", 6, right=True) == "  日本"
+
+
+def test_control_characters_show_as_escapes():
+    terminal = Terminal(Stream())
+    assert terminal.fit("a\x1b[31mb", 20).rstrip() == "a\\x1b[31mb"
+    assert terminal.fit("a\nb\u202e", 20).rstrip() == "a\\nb\\u202e"
+
+
+def test_paragraphs_are_filled_to_the_width():
+    stream = Stream()
+    Terminal(stream, width=20).paragraph("a proof is a proof is a proof")
+    assert stream.text() == "a proof is a proof\nis a proof\n"
+
+
+def test_width_is_80_where_there_is_no_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "47")
+    assert Terminal(Stream()).width == 80
+    assert Terminal(Stream(terminal=True)).width == 47
+    monkeypatch.setenv("COLUMNS", "300")
+    assert Terminal(Stream(terminal=True)).width == 100
+    monkeypatch.setenv("COLUMNS", "10")
+    assert Terminal(Stream(terminal=True)).width == 40
+
+
+def test_one_sided_bars_never_overflow():
+    terminal = Terminal(Stream())
+    assert terminal.one_sided_bar(1.0, 4) == "████"
+    assert terminal.one_sided_bar(7.0, 4) == "████"
+    assert terminal.one_sided_bar(0.0, 4) == "▌"

@@ -272,7 +272,6 @@ def test_bytes_that_are_not_utf8_may_pass():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"weights": True}, "'weights' parameter of SparseTextNB must be False"),
         ({"model": "gaussian"}, "'model' parameter of SparseTextNB"),
         ({"k": 0}, "'k' parameter of SparseTextNB"),
         ({"k": 1}, "'k' parameter of SparseTextNB is too small"),

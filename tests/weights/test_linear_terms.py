@@ -52,6 +52,13 @@ def test_every_method_agrees_with_the_dense_twin(kind):
         rtol=1e-9,
         atol=1e-9,
     )
+    np.testing.assert_allclose(
+        ours.diagonal(
+            ours.relative_scores(w, problem.log_prior), chosen, problem.row_weight
+        ),
+        np.diag(theirs.curvature(w, problem.log_prior, chosen, problem.row_weight)),
+        rtol=1e-9,
+    )
     scores = ours.relative_scores(w, problem.log_prior)
     for smoothing in (0.0, 50.0):
         assert ours.trial(

@@ -116,6 +116,25 @@ int descent(const Indices& indptr, const Rows& rows, const std::optional<Values>
     });
 }
 
+void curvatures(const Indices& indptr, const Rows& rows, const std::optional<Values>& values,
+                const Matrix& slope, const std::optional<Matrix>& offset, const Matrix& posterior,
+                const std::optional<Vector>& row_weight, const Indices& chosen, OutVector out) {
+    const Chosen which = checked(chosen, slope.shape(0));
+    const std::size_t n = posterior.shape(0);
+    require(posterior.shape(1) == slope.shape(1) && (!row_weight || row_weight->shape(0) == n) &&
+                out.shape(0) == which.count,
+            "posterior, row_weight or out does not match");
+    double* to = out.data();
+    with_terms(indptr, rows, values, slope, offset, [&](const auto& terms) {
+        nb::gil_scoped_release release;
+        using Value = std::remove_cv_t<std::remove_pointer_t<decltype(terms.values)>>;
+        const bayesieve::LinearDescent<Value> model(terms, posterior.data(),
+                                                    row_weight ? row_weight->data() : nullptr, n,
+                                                    which.data, which.count);
+        std::copy(model.curvatures().begin(), model.curvatures().end(), to);
+    });
+}
+
 }  // namespace
 
 void register_linear_weights(nb::module_& m) {
@@ -125,6 +144,9 @@ void register_linear_weights(nb::module_& m) {
     m.def("linear_gradient", &gradient, "indptr"_a, "rows"_a, "values"_a.none(), "slope"_a,
           "residual"_a, "chosen"_a.none(), "out"_a.noconvert(),
           "slope . (X' residual) of the chosen columns, into out.");
+    m.def("linear_curvatures", &curvatures, "indptr"_a, "rows"_a, "values"_a.none(), "slope"_a,
+          "offset"_a.none(), "posterior"_a, "row_weight"_a.none(), "chosen"_a,
+          "out"_a.noconvert(), "Second derivative for each chosen weight alone, into out.");
     m.def("linear_descent", &descent, "indptr"_a, "rows"_a, "values"_a.none(), "slope"_a,
           "offset"_a.none(), "posterior"_a, "row_weight"_a.none(), "chosen"_a, "gradient"_a, "low"_a, "high"_a,
           "out"_a.noconvert(), "intercept_gradient"_a.none(), "intercept"_a.none().noconvert(),

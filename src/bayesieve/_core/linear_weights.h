@@ -13,8 +13,66 @@
 #include <vector>
 
 #include "parallel.h"
+#include "weighted_math.h"
 
 namespace bayesieve {
+
+// Loops over the entries of a column with several classes, compiled also for wider registers.
+// Sums go in four chains, whatever the registers, so that results are the same.
+
+BAYESIEVE_WIDE static double gather_column(const std::int32_t* rows, const double* x,
+                                           std::size_t count, const double* s, std::size_t R,
+                                           const double* v) {
+    double sum = 0.0;
+    for (std::size_t e = 0; e < count; ++e) {
+        const double* u = v + static_cast<std::size_t>(rows[e]) * R;
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+        std::size_t i = 0;
+        for (; i + 4 <= R; i += 4) {
+            s0 += s[i] * u[i];
+            s1 += s[i + 1] * u[i + 1];
+            s2 += s[i + 2] * u[i + 2];
+            s3 += s[i + 3] * u[i + 3];
+        }
+        for (; i < R; ++i) s0 += s[i] * u[i];
+        sum += x[e] * ((s0 + s1) + (s2 + s3));
+    }
+    return sum;
+}
+
+BAYESIEVE_WIDE static void scatter_column(const std::int32_t* rows, const double* x,
+                                          std::size_t count, const double* s, std::size_t R,
+                                          double* out) {
+    for (std::size_t e = 0; e < count; ++e) {
+        double* to = out + static_cast<std::size_t>(rows[e]) * R;
+        const double factor = x[e];
+        for (std::size_t c = 0; c < R; ++c) to[c] += factor * s[c];
+    }
+}
+
+// v_n += step x_n r_n p_n (s - s.p_n), row by row of the column.
+BAYESIEVE_WIDE static void curve_column(const std::int32_t* rows, const double* x,
+                                        std::size_t count, const double* s, std::size_t R,
+                                        const double* posterior, const double* row_weight,
+                                        double step, double* v) {
+    for (std::size_t e = 0; e < count; ++e) {
+        const std::size_t n = static_cast<std::size_t>(rows[e]);
+        const double* p = posterior + n * R;
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+        std::size_t i = 0;
+        for (; i + 4 <= R; i += 4) {
+            s0 += s[i] * p[i];
+            s1 += s[i + 1] * p[i + 1];
+            s2 += s[i + 2] * p[i + 2];
+            s3 += s[i + 3] * p[i + 3];
+        }
+        for (; i < R; ++i) s0 += s[i] * p[i];
+        const double mean = (s0 + s1) + (s2 + s3);
+        const double factor = step * x[e] * (row_weight == nullptr ? 1.0 : row_weight[n]);
+        double* to = v + n * R;
+        for (std::size_t c = 0; c < R; ++c) to[c] += factor * p[c] * (s[c] - mean);
+    }
+}
 
 template <class Value>
 struct LinearTerms {
@@ -27,6 +85,13 @@ struct LinearTerms {
 
     double at(std::int64_t i) const {
         return values == nullptr ? 1.0 : static_cast<double>(values[i]);
+    }
+    // Values of a column as doubles, in a scratch space that keeps its size.
+    const double* column(std::size_t j, std::vector<double>& scratch) const {
+        const std::size_t count = static_cast<std::size_t>(indptr[j + 1] - indptr[j]);
+        if (scratch.size() < count) scratch.resize(count);
+        for (std::size_t e = 0; e < count; ++e) scratch[e] = at(indptr[j] + e);
+        return scratch.data();
     }
 };
 
@@ -147,6 +212,9 @@ public:
         }
         return round;
     }
+
+    // Second derivative for each chosen weight alone.
+    const std::vector<double>& curvatures() const { return diagonal_; }
 
 private:
     double row(std::size_t n) const { return weight_ == nullptr ? 1.0 : weight_[n]; }
@@ -279,11 +347,15 @@ private:
         for (std::size_t f = 0; f < m; ++f) {
             const std::size_t j = column(free[f]);
             for (std::size_t c = 0; c < R_; ++c) s[c] = p[f] * terms_.slope[j * R_ + c];
-            for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
-                double* to = &wave[static_cast<std::size_t>(terms_.rows[e]) * R_];
-                const double x = terms_.at(e);
-                for (std::size_t c = 0; c < R_; ++c) to[c] += x * s[c];
+            if (R_ == 1) {
+                for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e)
+                    wave[terms_.rows[e]] += terms_.at(e) * s[0];
+                continue;
             }
+            const std::int64_t begin = terms_.indptr[j];
+            scatter_column(terms_.rows + begin, terms_.column(j, scratch_),
+                           static_cast<std::size_t>(terms_.indptr[j + 1] - begin), s.data(), R_,
+                           wave.data());
         }
         for (std::size_t n = 0; n < n_rows_; ++n) {
             if (R_ == 1) {
@@ -361,11 +433,9 @@ private:
                     own += terms_.at(e) * v[terms_.rows[e]];
             return sum + s[0] * own;
         }
-        for (std::int64_t e = begin; e < end; ++e) {
-            const double* u = &v[static_cast<std::size_t>(terms_.rows[e]) * R_];
-            sum += terms_.at(e) * dot_product(s, u, R_);
-        }
-        return sum;
+        thread_local std::vector<double> scratch;
+        return sum + gather_column(terms_.rows + begin, terms_.column(j, scratch),
+                                   static_cast<std::size_t>(end - begin), s, R_, v.data());
     }
 
     void move(std::size_t i, double step) {
@@ -383,10 +453,10 @@ private:
             }
             return;
         }
-        for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
-            const std::size_t n = terms_.rows[e];
-            add_curved(n, step * terms_.at(e), s);
-        }
+        const std::int64_t begin = terms_.indptr[j];
+        curve_column(terms_.rows + begin, terms_.column(j, scratch_),
+                     static_cast<std::size_t>(terms_.indptr[j + 1] - begin), s, R_, p_, weight_,
+                     step, v_.data());
     }
 
     // A move with an offset: every row, and the sum of all v.
@@ -480,6 +550,7 @@ private:
     const std::int64_t* chosen_;
     std::size_t count_, R_;
     std::vector<double> v_, diagonal_, h_, curvature_, factor_, share_;
+    mutable std::vector<double> scratch_;
     std::vector<double> total_;  // sum of v over the rows, kept only where there are offsets
 };
 

@@ -10,16 +10,32 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from bayesieve.cli._command import Command
+from bayesieve.cli._command import (
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    Command,
+)
+from bayesieve.cli._completion import COMPLETION
+from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
+from bayesieve.cli._path import PATH
+from bayesieve.cli._predict import PREDICT
+from bayesieve.cli._report import REPORT
+from bayesieve.cli._select import SELECT
+from bayesieve.cli._terminal import plain_text
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "build_parser", "main"]
 
-COMMANDS: tuple[Command, ...] = (DEMO,)
-
-EXIT_OK = 0
-EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130
+COMMANDS: tuple[Command, ...] = (
+    DEMO,
+    SELECT,
+    PATH,
+    PREDICT,
+    COUNTS,
+    REPORT,
+    COMPLETION,
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     """Parse the arguments and run the command they name."""
-    parser = _build_parser()
+    parser = build_parser()
     try:
         arguments = parser.parse_args(argv)
     except SystemExit as stop:  # argparse's way to end after --help or an error
@@ -86,22 +102,40 @@ def _run(argv: Sequence[str] | None) -> int:
     if arguments.command is None:
         parser.print_help()
         return EXIT_OK
+    given = sys.argv[1:] if argv is None else list(argv)
+    arguments.command_line = ["bayesieve", *given]
+    arguments.parser = parser
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            # Warnings for those who write programs say nothing to those who run this.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", FutureWarning)
             warnings.showwarning = _show_warning
-            arguments.command.run(arguments)
-    except ValueError as error:
+            return arguments.command.run(arguments) or EXIT_OK
+    except (ValueError, ImportError) as error:
         _complain(str(error))
+        return EXIT_ERROR
+    except MemoryError:
+        _complain("the data needs more memory than there is")
         return EXIT_ERROR
     except OSError as error:
-        if _is_broken_pipe(error):
+        if _is_broken_pipe(error) or (
+            error.errno == errno.ENOSPC and error.filename is None
+        ):
             raise
-        _complain(str(error))
+        _complain(_told(error))
         return EXIT_ERROR
-    return EXIT_OK
 
 
-def _build_parser() -> argparse.ArgumentParser:
+def _told(error: OSError) -> str:
+    """Return an error of the system without its number."""
+    if error.strerror is None or error.filename is None:
+        return str(error)
+    return f"{error.filename!r}: {error.strerror.lower()}"
+
+
+def build_parser() -> argparse.ArgumentParser:
     """Return the parser with every command in it."""
     parser = _Parser(
         prog="bayesieve",
@@ -116,16 +150,40 @@ def _build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in COMMANDS:
         subparser = commands.add_parser(
-            command.name, help=command.summary, description=command.description
+            command.name,
+            help=command.summary,
+            description=command.description,
+            epilog=_examples(command),
+            formatter_class=_Help,
         )
         command.add_arguments(subparser)
         subparser.set_defaults(command=command)
     return parser
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose examples keep their lines, and whose description is filled."""
+
+    def _format_text(self, text: str) -> str:
+        if text.startswith("examples:"):
+            return text + "\n"
+        return (
+            argparse.HelpFormatter._fill_text(
+                self, text, self._width - self._current_indent, ""
+            )
+            + "\n\n"
+        )
+
+
+def _examples(command: Command) -> str | None:
+    if not command.examples:
+        return None
+    return "\n".join(["examples:", *(f"  {line}" for line in command.examples)])
+
+
 def _complain(message: str) -> None:
     """Write one line to stderr, whatever line breaks the message has."""
-    line = "bayesieve: " + " ".join(message.split())
+    line = "bayesieve: " + plain_text(" ".join(message.split()))
     if sys.stderr is not None:
         encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
         print(line.encode(encoding, "replace").decode(encoding), file=sys.stderr)

@@ -6,7 +6,11 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Command", "CommandError"]
+__all__ = ["EXIT_ERROR", "EXIT_INTERRUPTED", "EXIT_OK", "Command", "CommandError"]
+
+EXIT_OK = 0
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
 
 
 class CommandError(ValueError):
@@ -18,11 +22,13 @@ class Command:
     """One command: its name, its help, its arguments and what it does.
 
     A command lives in a module of its own, which imports NumPy, scikit-learn and the
-    estimators inside ``run`` only, so that ``--help`` answers at once.
+    estimators inside ``run`` only, so that ``--help`` answers at once. ``run`` returns
+    an exit code, or None for 0.
     """
 
     name: str
     summary: str
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], None]
+    run: Callable[[argparse.Namespace], int | None]
+    examples: tuple[str, ...] = ()

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import time
 import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesieve.cli._command import Command, CommandError
+from bayesieve.cli._output import check_writable, report_data, report_page
+from bayesieve.cli._show import (
+    certificate_sentence,
+    finite,
+    show_evaluation,
+    show_features,
+    show_next,
+)
 from bayesieve.cli._terminal import Terminal
 
 __all__ = ["DEMO"]
 
 _SEED = 0
 _TEST_SHARE = 0.25
-_LONGEST_TABLE = 40  # words shown; with a larger k, those of largest weight
-_WORD, _COUNT, _WEIGHT, _HALF_BAR = 16, 7, 8, 18  # widths: 2+16+7+7+8+2+37 = 79
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class _Outcome:
     majority: _Score
     select_seconds: float
     total_seconds: float
+    report: str | None = None
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +70,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default=20,
         metavar="N",
         help="how many words to select (default: 20)",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--report",
+        default="report.html",
+        metavar="FILE",
+        help="where the HTML report goes (default: report.html)",
+    )
+    where.add_argument(
+        "--no-report", action="store_true", help="write no report, only print"
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of a table"
@@ -85,46 +101,47 @@ def _number_of_words(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    outcome = _compute(arguments.k)
+    report = None if arguments.no_report else arguments.report
+    check_writable(report, "--report")
+    outcome = _compute(arguments.k, report, arguments.command_line)
     if arguments.json:
-        print(json.dumps(_as_json(outcome), indent=2, allow_nan=False))
+        found = finite(asdict(outcome)) | {"dataset": "sms_spam"}
+        print(json.dumps(found, indent=2, allow_nan=False))
     else:
         _show(outcome, Terminal())
 
 
-def _compute(k: int) -> _Outcome:
-    """Load, split, select, and compare with all words."""
+def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
+    """Load, split, select, compare with all words, and write the report."""
     start = time.perf_counter()
     import numpy as np
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.metrics import accuracy_score, balanced_accuracy_score
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
     from sklearn.model_selection import train_test_split
-    from sklearn.naive_bayes import MultinomialNB
 
+    from bayesieve.cli._features import certificate_fields, selected_features
+    from bayesieve.cli._fitted import Clock, Fitted
+    from bayesieve.counts import ClassCounts
     from bayesieve.datasets import load_sms_spam
     from bayesieve.exceptions import GapWarning
-    from bayesieve.naive_bayes import SparseMultinomialNB
+    from bayesieve.naive_bayes import SparseTextNB
 
     messages, labels = load_sms_spam(return_X_y=True)
     train, test, y_train, y_test = train_test_split(
         messages, labels, test_size=_TEST_SHARE, stratify=labels, random_state=_SEED
     )
-    vectorizer = CountVectorizer()
-    X_train, X_test = vectorizer.fit_transform(train), vectorizer.transform(test)
-    names = vectorizer.get_feature_names_out()
-    if k > len(names):
+    clock = Clock()
+    with clock.measure("counting"):
+        counts = ClassCounts.from_text([(train, y_train)])
+    if k > counts.n_features:
         raise CommandError(
-            f"the number of words must be at most {len(names):,}, the size of the "
-            f"training vocabulary. Got {k:,}."
+            f"the number of words must be at most {counts.n_features:,}, the size of "
+            f"the training vocabulary. Got {k:,}."
         )
-
-    select_start = time.perf_counter()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), clock.measure("selection"):
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
-        sparse = SparseMultinomialNB(k=k).fit(X_train, y_train)
-    select_seconds = time.perf_counter() - select_start
-    full = MultinomialNB().fit(X_train, y_train)
+        sparse = SparseTextNB(k).fit_counts(counts)
+    full = SparseTextNB("all").fit_counts(counts)
 
     def score(predicted: Any) -> _Score:
         return _Score(
@@ -132,124 +149,99 @@ def _compute(k: int) -> _Outcome:
             float(balanced_accuracy_score(y_test, predicted)),
         )
 
-    support = sparse.support_indices_
-    ham, spam = sparse.feature_log_prob_
-    uses = X_train[:, support]
-    words = [
-        _Word(str(name), int(in_ham), int(in_spam), float(weight))
-        for name, in_ham, in_spam, weight in zip(
-            names[support],
-            np.asarray(uses[y_train == "ham"].sum(axis=0)).ravel(),
-            np.asarray(uses[y_train == "spam"].sum(axis=0)).ravel(),
-            spam - ham,
-            strict=True,
+    with clock.measure("evaluation"):
+        scores = {
+            "sparse": score(sparse.predict(test)),
+            "all_words": score(full.predict(test)),
+            "majority": score(np.full(len(test), "ham")),
+        }
+    fitted = Fitted(sparse, "words", counts.n_features, len(train), counts=counts)
+    if report is not None:
+        evaluation = {
+            "rows": len(test),
+            "accuracy": scores["sparse"].accuracy,
+            "log_loss": float(log_loss(y_test, sparse.predict_proba(test))),
+            "all_features_accuracy": scores["all_words"].accuracy,
+            "majority_accuracy": scores["majority"].accuracy,
+        }
+        data = report_data(
+            fitted,
+            data_name="SMS Spam Collection",
+            evaluation=evaluation,
+            seconds=clock.seconds,
+            command_line=command_line,
         )
+        report_page(report, data)
+    words = [
+        _Word(row.name, *(int(n) for n in row.by_class or ()), weight=row.weight)
+        for row in selected_features(sparse, counts)
     ]
     return _Outcome(
         k=k,
         messages=len(messages),
         train_messages=len(train),
         test_messages=len(test),
-        vocabulary=len(names),
-        words=sorted(words, key=lambda word: (-word.weight, word.word)),
-        certificate=_certificate_fields(sparse.certificate_),
-        sparse=score(sparse.predict(X_test)),
-        all_words=score(full.predict(X_test)),
-        majority=score(np.full(len(test), "ham")),
-        select_seconds=select_seconds,
+        vocabulary=counts.n_features,
+        words=words,
+        certificate=certificate_fields(sparse.certificate_),
+        **scores,
+        select_seconds=clock.seconds["selection"],
         total_seconds=time.perf_counter() - start,
+        report=report,
     )
-
-
-def _certificate_fields(certificate: Any) -> dict[str, Any]:
-    """Return the parts of a certificate that the demo reports, as plain numbers."""
-    numbers = ("objective", "null_objective", "upper_bound", "gap", "relative_gap")
-    fields: dict[str, Any] = {
-        name: float(getattr(certificate, name)) for name in numbers
-    }
-    fields["is_optimal"] = bool(certificate.is_optimal)
-    fields["nodes"] = int(certificate.nodes)
-    return fields
-
-
-def _as_json(outcome: _Outcome) -> dict[str, Any]:
-    """Return the outcome for machines; a number JSON cannot hold becomes null."""
-    certificate = {
-        name: value if math.isfinite(value) else None
-        for name, value in outcome.certificate.items()
-    }
-    return asdict(outcome) | {"certificate": certificate, "dataset": "sms_spam"}
 
 
 def _show(outcome: _Outcome, terminal: Terminal) -> None:
-    """Print the outcome for people, within 80 columns."""
-    say = terminal.line
-    say(
+    """Print the outcome for people."""
+    from bayesieve.cli._features import Feature
+
+    terminal.paragraph(
         f"Which {outcome.k} words tell spam from ham? "
         f"{outcome.train_messages:,} text messages, {outcome.vocabulary:,} words."
     )
-    say()
-    _show_words(outcome.words, terminal)
-    say()
-    say(terminal.style(_certificate_sentence(outcome), "bold"))
+    terminal.line()
+    features = [
+        Feature(word.word, word.weight, 0.0, by_class=[word.ham, word.spam])
+        for word in outcome.words
+    ]
+    show_features(features, ["ham", "spam"], "words", terminal)
+    terminal.line()
     certificate = outcome.certificate
+    terminal.paragraph(certificate_sentence(certificate, outcome.k, "words"), "bold")
     gain = certificate["objective"] - certificate["null_objective"]
-    nodes = certificate["nodes"]
-    say(
-        f"Log-likelihood gained: {gain:,.1f} nats. "
-        f"Search nodes: {nodes:,}. Selected in {outcome.select_seconds:.2g} s."
+    terminal.paragraph(
+        f"Log-likelihood gained: {gain:,.1f} nats. Search nodes: "
+        f"{certificate['nodes']:,}. Selected in {outcome.select_seconds:.2g} s."
     )
-    say()
-    say(f"{f'On {outcome.test_messages:,} held-out messages':48}accuracy  balanced")
-    for label, score in (
-        (f"these {outcome.k} words (SparseMultinomialNB)", outcome.sparse),
-        (f"all {outcome.vocabulary:,} words (MultinomialNB)", outcome.all_words),
-        ("no words: always answer ham", outcome.majority),
-    ):
-        say(
-            f"  {label:46}{100 * score.accuracy:6.1f} %"
-            f"{100 * score.balanced_accuracy:8.1f} %"
+    terminal.line()
+    rows: list[tuple[str, float | None, float | None]] = [
+        (label, score.accuracy, score.balanced_accuracy)
+        for label, score in (
+            (f"these {outcome.k} words", outcome.sparse),
+            (f"all {outcome.vocabulary:,} words", outcome.all_words),
+            ("no words: always answer ham", outcome.majority),
         )
-    say()
-    say(f"Whole demo: {outcome.total_seconds:.1f} s. Try next:")
-    for command, meaning in (
-        (f"bayesieve demo -k {max(2, outcome.k // 2)}", "fewer words"),
-        (f"bayesieve demo -k {min(10 * outcome.k, 2000)}", "more words"),
-        ("bayesieve demo --json", "the same for machines"),
-    ):
-        say(f"  {command:26}{terminal.style(meaning, 'dim')}")
-
-
-def _show_words(words: list[_Word], terminal: Terminal) -> None:
-    """Print one line per word, spam words first."""
-    shown = words
-    if len(words) > _LONGEST_TABLE:
-        strongest = sorted(words, key=lambda word: -abs(word.weight))[:_LONGEST_TABLE]
-        shown = sorted(strongest, key=lambda word: -word.weight)
-    header = (
-        f"  {'word':{_WORD}}{'in ham':>{_COUNT}}{'in spam':>{_COUNT + 1}}"
-        f"{'weight':>{_WEIGHT - 1}}  {'ham':>{_HALF_BAR}} spam"
+    ]
+    show_evaluation(
+        {"rows": outcome.test_messages},
+        rows,
+        ("accuracy", "balanced"),
+        terminal,
+        "messages",
     )
-    terminal.line(terminal.style(header, "dim"))
-    largest = max((abs(word.weight) for word in words), default=0.0) or 1.0
-    for word in shown:
-        terminal.line(
-            f"  {terminal.fit(word.word, _WORD)}{word.ham:>{_COUNT}}"
-            f"{word.spam:>{_COUNT + 1}}{word.weight:>+{_WEIGHT - 1}.2f}  "
-            f"{terminal.bar(word.weight / largest, _HALF_BAR).rstrip()}"
+    terminal.line()
+    if outcome.report is not None:
+        terminal.paragraph(
+            f"The whole picture is in {outcome.report!r}: open it in a browser."
         )
-    if len(shown) < len(words):
-        terminal.line(f"  and {len(words) - len(shown):,} more of smaller weight")
-
-
-def _certificate_sentence(outcome: _Outcome) -> str:
-    """Say in one sentence what the certificate proves."""
-    if outcome.certificate["is_optimal"]:
-        return f"Proven: no other {outcome.k} words explain the labels better."
-    short = 100 * outcome.certificate["relative_gap"]
-    return (
-        f"Proven: these {outcome.k} words are at most {short:.2g} % "
-        "short of the best possible."
+    terminal.line(f"Whole demo: {outcome.total_seconds:.1f} s. Try next:")
+    show_next(
+        [
+            (f"bayesieve demo -k {max(2, outcome.k // 2)}", "fewer words"),
+            ("bayesieve select DATA", "the same for your own file"),
+            ("bayesieve --help", "all commands"),
+        ],
+        terminal,
     )
 
 
@@ -257,8 +249,9 @@ DEMO = Command(
     name="demo",
     summary="select the words that tell spam from ham in 5,574 text messages",
     description="Select the N words that best tell spam from ham in the built-in SMS "
-    "Spam Collection, prove that no other N words do better, and compare with all "
-    "words on held-out messages.",
+    "Spam Collection, prove that no other N words do better, compare with all words on "
+    "held-out messages, and write a report.",
     add_arguments=_add_arguments,
     run=_run,
+    examples=("bayesieve demo", "bayesieve demo -k 10 --no-report"),
 )

@@ -1,14 +1,40 @@
-"""Text for people: what the output can encode, colours, bars."""
+"""Text for people: what the output can encode, its width, colours, bars."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import unicodedata
 from typing import TextIO
 
-__all__ = ["Terminal"]
+__all__ = ["Terminal", "display_width", "plain_text"]
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32"}
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "blue": "34"}
+_NARROWEST, _WIDEST = 40, 100
+
+
+def plain_text(text: str) -> str:
+    """Return text without control characters: data must not steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def display_width(text: str) -> int:
+    """Return the columns that text takes; East Asian characters take two."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.combining(c)
+        else 2
+        if unicodedata.east_asian_width(c) in "WF"
+        else 1
+        for c in text
+    )
 
 
 class Terminal:
@@ -16,30 +42,52 @@ class Terminal:
 
     Unicode where the stream can encode it, plain ASCII where it cannot; colour only on
     a terminal, and never when ``NO_COLOR`` is set.
+
+    Attributes
+    ----------
+    width : int
+        Columns to print within: those of the terminal between 40 and 100, and 80 where
+        there is none.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, width: int | None = None) -> None:
         self._stream = sys.stdout if stream is None else stream
         self._encoding = getattr(self._stream, "encoding", None) or "utf-8"
         self._colour = self._wants_colour()
         self.unicode = self._can_encode("█▌▐│·…")
+        self.width = self._columns() if width is None else width
 
     def line(self, text: str = "") -> None:
         """Print one line; a character the stream cannot encode shows as its escape."""
         shown = text.encode(self._encoding, "backslashreplace").decode(self._encoding)
         print(shown, file=self._stream)
 
+    def paragraph(self, text: str, style: str | None = None) -> None:
+        """Print words in lines that fit."""
+        line = ""
+        for word in text.split():
+            longer = f"{line} {word}" if line else word
+            if line and display_width(longer) > self.width:
+                self.line(self.style(line, style) if style else line)
+                longer = word
+            line = longer
+        self.line(self.style(line, style) if style else line)
+
     def style(self, text: str, name: str) -> str:
         """Return ``text`` in a colour or weight, or unchanged without colour."""
         return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._colour else text
 
-    def fit(self, text: str, width: int) -> str:
+    def fit(self, text: str, width: int, *, right: bool = False) -> str:
         """Return ``text`` in exactly ``width`` columns, cut where it is longer."""
         # Escapes first: a word that has to be spelt "\\xfc" takes four columns.
+        text = plain_text(text)
         text = text.encode(self._encoding, "backslashreplace").decode(self._encoding)
-        if len(text) > width:
-            text = text[: width - 1] + ("…" if self.unicode else "~")
-        return text.ljust(width)
+        if display_width(text) > width:
+            while display_width(text) > width - 1:
+                text = text[:-1]
+            text += "…" if self.unicode else "~"
+        blank = " " * (width - display_width(text))
+        return blank + text if right else text + blank
 
     def bar(self, share: float, half_width: int) -> str:
         """Return a bar for ``share`` in [-1, 1], left or right of a middle line.
@@ -47,17 +95,25 @@ class Terminal:
         The width is ``2 * half_width + 1`` columns; Unicode doubles the resolution.
         """
         middle = "│" if self.unicode else "|"
-        steps = round(abs(share) * half_width * 2)
-        if self.unicode:
-            full, half = divmod(max(steps, 1), 2)
-            left, right = "▐" * half + "█" * full, "█" * full + "▌" * half
-        else:
-            left = right = "#" * max((steps + 1) // 2, 1)
+        left, right = self._blocks(share, half_width)
         if share < 0:
             blank, bar = " " * (half_width - len(left)), self.style(left, "green")
             return blank + bar + middle + " " * half_width
         blank, bar = " " * (half_width - len(right)), self.style(right, "red")
         return " " * half_width + middle + bar + blank
+
+    def one_sided_bar(self, share: float, width: int) -> str:
+        """Return a bar for ``share`` in [0, 1] that begins at the left."""
+        return self.style(self._blocks(share, width)[1], "blue")
+
+    def _blocks(self, share: float, width: int) -> tuple[str, str]:
+        """Return a bar that ends, and one that begins, at the middle line."""
+        steps = round(min(abs(share), 1.0) * width * 2)
+        if not self.unicode:
+            bar = "#" * max((steps + 1) // 2, 1)
+            return bar, bar
+        full, half = divmod(max(steps, 1), 2)
+        return "▐" * half + "█" * full, "█" * full + "▌" * half
 
     def _can_encode(self, text: str) -> bool:
         """Tell whether the stream can show ``text``."""
@@ -66,6 +122,13 @@ class Terminal:
         except UnicodeEncodeError:
             return False
         return True
+
+    def _columns(self) -> int:
+        """Return how wide lines may be."""
+        if self._stream is None or not self._stream.isatty():
+            return 80
+        columns = shutil.get_terminal_size((80, 24)).columns
+        return max(_NARROWEST, min(columns, _WIDEST))
 
     def _wants_colour(self) -> bool:
         """Colour is for terminals that have it and users who did not opt out."""

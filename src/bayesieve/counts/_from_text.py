@@ -185,6 +185,11 @@ def _among(
     return lambda raw: written.get(raw, raw) if raw else None
 
 
+def labels_read_as(pieces: list[Any], classes: Array) -> Callable[[Any], Any] | None:
+    """Return how the labels of some pieces are read when all classes are known."""
+    return _among(classes, _reading(pieces))
+
+
 def _place(piece: Any, first: int, row: int) -> str:
     return str(piece.place(first + row))
 

@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,11 @@ _TABLES = ("feature_count", "document_count", "mean", "centred_squares")
 
 def save_parts(parts: Parts, path: Any) -> None:
     """Write the parts to one file, atomically."""
-    arrays, metadata = _pack(parts)
-    text = json.dumps(metadata, sort_keys=True).encode()
-    arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
+    write_archive({f"{n}.npy": array for n, array in pack_parts(parts).items()}, path)
+
+
+def write_archive(members: Mapping[str, Array | bytes], path: Any) -> None:
+    """Write arrays and bytes as the members of one zip file, atomically."""
     # A link keeps pointing at the file it names.
     target = Path(os.path.realpath(os.fspath(path)))
     if not target.parent.is_dir():
@@ -49,11 +51,14 @@ def save_parts(parts: Parts, path: Any) -> None:
     try:
         with open(beside, "xb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, array in arrays.items():
+                for name, content in members.items():
                     # A fixed date: equal counts give equal files.
-                    entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+                    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
                     with archive.open(entry, "w", force_zip64=True) as member:
-                        npy.write_array(member, array, allow_pickle=False)
+                        if isinstance(content, bytes):
+                            member.write(content)
+                        else:
+                            npy.write_array(member, content, allow_pickle=False)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
@@ -61,6 +66,14 @@ def save_parts(parts: Parts, path: Any) -> None:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
+
+
+def pack_parts(parts: Parts) -> dict[str, Array]:
+    """Return the parts as named arrays, `metadata` among them."""
+    arrays, metadata = _pack(parts)
+    text = json.dumps(metadata, sort_keys=True).encode()
+    arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
+    return arrays
 
 
 def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -76,7 +89,7 @@ def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
         "tables": {},
     }
     if metadata["classes"] in ("str", "object"):
-        _pack_text(arrays, "classes", parts.classes)
+        pack_text(arrays, "classes", parts.classes)
     else:
         arrays["classes"] = parts.classes
     names = parts.feature_names
@@ -85,7 +98,7 @@ def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
         arrays["names_bytes"] = names.data[first:last]
         arrays["names_offsets"] = names.offsets - first
     elif names is not None:
-        _pack_text(arrays, "names", names)
+        pack_text(arrays, "names", names)
     if parts.n_categories is not None:
         arrays["n_categories"] = parts.n_categories
     for name in _TABLES:
@@ -116,7 +129,8 @@ def _class_type(classes: Array) -> str:
     return kind
 
 
-def _pack_text(arrays: dict[str, Array], name: str, texts: Array) -> None:
+def pack_text(arrays: dict[str, Array], name: str, texts: Array) -> None:
+    """Add strings as UTF-8 bytes with offsets."""
     encoded = [str(text).encode("utf-8", "surrogatepass") for text in texts.tolist()]
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
@@ -133,8 +147,8 @@ def load_parts(path: Any) -> Parts:
         size = os.fstat(file.fileno()).st_size
         try:
             with zipfile.ZipFile(file) as archive:
-                return _unpack(_Reader(archive, size))
-        except _RefusedError as error:
+                return unpack_parts(MemberReader(archive, size))
+        except RefusedError as error:
             raise ValueError(f"{os.fspath(path)} {error}") from None
         # Damaged archives raise whatever their damage leads to: BadZipFile, EOFError,
         # KeyError, struct.error, UnicodeError, MemoryError, RuntimeError, ...
@@ -145,19 +159,21 @@ def load_parts(path: Any) -> Parts:
             ) from error
 
 
-class _RefusedError(Exception):
+class RefusedError(Exception):
     """A file that is readable but not to be used; the message follows its path."""
 
 
-class _Reader:
+class MemberReader:
     """Reads members of the archive as arrays, with every kind and size checked."""
 
-    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
+    def __init__(self, archive: zipfile.ZipFile, size: int, prefix: str = "") -> None:
         self._archive = archive
         self._size = size
+        self._prefix = prefix
 
     def array(self, name: str, kinds: str, ndim: int = 1) -> Array:
-        info = self._archive.getinfo(f"{name}.npy")
+        """Read an array whose kind of dtype and number of dimensions are known."""
+        info = self._archive.getinfo(f"{self._prefix}{name}.npy")
         plain = info.compress_type == zipfile.ZIP_STORED
         if not plain or info.file_size > self._size:
             raise ValueError(f"member {name!r} has a wrong size")
@@ -186,6 +202,7 @@ class _Reader:
         return flat.reshape(shape, order="F" if fortran else "C")
 
     def floats(self, name: str, ndim: int = 1) -> Array:
+        """Read float64 numbers."""
         return np.ascontiguousarray(self.array(name, "f", ndim), dtype=np.float64)
 
     def offsets(self, name: str, total: int) -> Array:
@@ -197,6 +214,7 @@ class _Reader:
         return values
 
     def texts(self, name: str) -> list[str]:
+        """Read strings."""
         blob = self.array(f"{name}_bytes", "u").astype(np.uint8).tobytes()
         ends = self.offsets(f"{name}_offsets", len(blob)).tolist()
         return [
@@ -214,6 +232,7 @@ class _Reader:
         return TermNames(blob, ends)
 
     def table(self, name: str, layout: Any) -> Any:
+        """Read a table, dense or sparse."""
         if layout == "dense":
             return self.floats(name, 2)
         rows, columns = (int(extent) for extent in layout)
@@ -242,20 +261,19 @@ def _fill(member: Any, flat: Array) -> None:
         done += got
 
 
-def _unpack(reader: _Reader) -> Parts:
+def unpack_parts(reader: MemberReader) -> Parts:
+    """Read what `pack_parts` has made; nothing in it is trusted."""
     metadata = json.loads(reader.array("metadata", "u").tobytes())
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
-        raise _RefusedError(
-            "is not a file of class counts written by ClassCounts.save."
-        )
+        raise RefusedError("is not a file of class counts written by ClassCounts.save.")
     version = metadata.get("version")
     if version != VERSION:
         if isinstance(version, int) and version > VERSION:
-            raise _RefusedError(
+            raise RefusedError(
                 f"was written by a newer bayesieve (format {version}); this version "
                 f"reads format {VERSION}."
             )
-        raise _RefusedError(
+        raise RefusedError(
             f"has format {version!r}; this version reads format {VERSION}."
         )
     tables = {
@@ -285,7 +303,7 @@ def _unpack(reader: _Reader) -> Parts:
     )
 
 
-def _unpack_classes(reader: _Reader, kind: str) -> Array:
+def _unpack_classes(reader: MemberReader, kind: str) -> Array:
     if kind in ("str", "object"):
         texts = reader.texts("classes")
         if kind == "str":

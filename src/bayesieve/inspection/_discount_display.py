@@ -13,7 +13,12 @@ from bayesieve.inspection._plotting import (
     require_fitted,
     short_name,
 )
-from bayesieve.utils._feature_view import feature_names, is_bernoulli, logit
+from bayesieve.utils._feature_view import (
+    feature_names,
+    is_bernoulli,
+    logit,
+    support_weights,
+)
 
 __all__ = ["DiscountDisplay", "naive_strength"]
 
@@ -86,7 +91,7 @@ class DiscountDisplay:
         for attribute in ("weights_", "feature_log_prob_"):
             require_fitted(estimator, attribute, display="DiscountDisplay", draws=draws)
         columns = np.asarray(estimator.support_indices_)
-        weights = np.asarray(estimator.weights_)[columns]
+        weights = support_weights(estimator)
         names = feature_names(estimator, columns)
         display = cls(naive_strength(estimator), weights, names)
         return display.plot(max_labels=max_labels, ax=ax)
@@ -118,12 +123,13 @@ class DiscountDisplay:
         return self
 
     def _name_strongest(self, ax: Any, strength: np.ndarray, limit: int) -> None:
-        """Name points by falling strength after discount; no label covers another."""
+        """Name points by falling strength; no label covers another, or other points."""
         figure = ax.figure
         figure.draw_without_rendering()  # settles the layout that labels are fitted in
         taken: list[Any] = []
-        order = np.argsort(-strength * self.weights, kind="stable")
-        for j in order[: 3 * limit].tolist():
+        places = ax.transData.transform(np.column_stack([strength, self.weights]))
+        order = np.argsort(-strength, kind="stable")
+        for j in order[: 10 * limit].tolist():
             if len(taken) >= limit:
                 break
             for shift, side in (((6, 0), "left"), ((-6, 0), "right")):
@@ -139,7 +145,15 @@ class DiscountDisplay:
                 )
                 box = text.get_window_extent()
                 inside = ax.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
-                if inside and not any(box.overlaps(other) for other in taken):
+                free = not any(box.overlaps(other) for other in taken)
+                if inside and free and _points_within(box, places) == 0:
                     taken.append(box)
                     break
                 text.remove()
+
+
+def _points_within(box: Any, places: np.ndarray) -> int:
+    """Points that a label would cover; its own lies beside it."""
+    x, y = places.T
+    across = (box.x0 <= x) & (x <= box.x1)
+    return int(np.count_nonzero(across & (box.y0 <= y) & (y <= box.y1)))

@@ -21,7 +21,12 @@ from bayesieve.inspection._model_path import (
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_paths import NameTable, k_path, rounded, weight_path
 from bayesieve.inspection._report_schema import LIMITS, clean_text
-from bayesieve.utils._feature_view import FeatureView, feature_view, model_sentence
+from bayesieve.utils._feature_view import (
+    FeatureView,
+    feature_view,
+    model_sentence,
+    support_weights,
+)
 
 __all__ = ["collect_report"]
 
@@ -207,7 +212,7 @@ def _data(model: Any, view: FeatureView, counts: Any) -> dict[str, Any]:
     ]
     # Ready-made log-likelihoods have a column of X for each class.
     n_features = model.n_features_in_
-    if hasattr(model, "weights_"):
+    if hasattr(model, "weights_") and not hasattr(model, "support_terms_"):
         n_features = np.shape(model.weights_)[0]
     return {
         "rows": None if rows is None else float(np.sum(rows)),
@@ -256,7 +261,7 @@ def _discounts(model: Any, names: NameTable) -> list[dict[str, Any]] | None:
         return None
     columns = np.asarray(model.support_indices_)
     strength = naive_strength(model)
-    weights = np.clip(np.asarray(model.weights_)[columns], 0.0, 1.0)
+    weights = np.clip(support_weights(model), 0.0, 1.0)
     order = np.argsort(-strength * weights, kind="stable")[: LIMITS["points"]]
     return [
         {

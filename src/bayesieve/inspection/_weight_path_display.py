@@ -146,7 +146,13 @@ class WeightPathDisplay:
             dots = (0, (1, 1 + 2 * number))
             ax.axvline(value, color=SECOND, linestyle=dots, label=", ".join(labels))
         if marks:
-            ax.legend(frameon=False, loc="upper left", fontsize="small")
+            ax.legend(
+                frameon=False,
+                loc="lower left",
+                bbox_to_anchor=(0.0, 1.0),  # above: weights begin and end in corners
+                ncols=2,
+                fontsize="small",
+            )
         ax.set_xlabel("penalty λ, falling to the right")
         ax.set_ylabel("weight")
         ax.spines[["top", "right"]].set_visible(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,13 +15,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve._estimator import RowCounter
+from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SupportClassifier
+from bayesieve.utils import as_matrix, label_array
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.weights._result import OptimizerState, Progress
+from bayesieve.wide._block import candidate_block
 from bayesieve.wide._choice import SHARES, choose_penalty, choose_share
-from bayesieve.wide._fit import WideData, WideFit, WideSettings, fit_wide
+from bayesieve.wide._chunked import fit_chunks
+from bayesieve.wide._fit import (
+    WideData,
+    WideFit,
+    WideSettings,
+    fit_wide,
+    screened,
+)
 
-__all__ = ["SelectiveWideNB", "information_penalty"]
+__all__ = ["SelectiveWideNB", "information_penalty", "term_sizes"]
 
 _HELD_OUT = 0.2  # of the rows, when the penalty is to be chosen
 _SEED = 0  # of the held-out rows, so that a fit is a function of its data
@@ -82,32 +93,117 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                 f"of features sets the penalty. Got k={self.k!r} and "
                 f"regularization={self.regularization!r}."
             )
-        data, classes = self._data(X, y, sample_weight)
-        settings = self._settings(data)
+        data = self._data(X, y, sample_weight)
+        settings = self._settings_for(data.counts)
         start = self._start() if self.warm_start else None
         settings = self._decided(data, settings)
         with self._bar() as bar:
             progress = Progress(self.max_seconds, self._callback(bar))
             found = fit_wide(data, settings, progress, start)
-        self._keep(found, data, classes)
+        self._keep(found, data.counts)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_chunks(
+        self, chunks: Any, *, classes: Any = None, memory: int | None = None
+    ) -> SelectiveWideNB:
+        """Fit rows that come in chunks and need not fit in memory together.
+
+        The chunks are read at least twice: first they are counted and the candidates
+        screened; then the columns of the candidates, a small part of each chunk, are
+        kept and the fit is that of `fit` on all rows. Where even these exceed `memory`,
+        a random sample of the rows chooses the features (**heuristic**); their weights
+        are settled by all rows, at once or, where they do not fit either, by
+        mini-batches over the chunks in up to ten passes.
+
+        Parameters
+        ----------
+        chunks : list, or callable
+            Of (X, y) or (X, y, sample_weight); a callable returns an iterator over all
+            chunks each time it is called.
+        classes : array-like of shape (n_classes,), optional
+            All classes; found in the chunks unless given.
+        memory : int, optional
+            Bytes for the columns of the candidates; no limit unless given.
+
+        Returns
+        -------
+        self
+        """
+        name = type(self).__name__
+        if (self.k is None) == (self.regularization is None):
+            raise ValueError(
+                f"{name}.fit_chunks needs k or regularization, one of the two. "
+                f"Got k={self.k!r} and regularization={self.regularization!r}."
+            )
+        if self.relaxed == "auto":
+            raise ValueError(
+                f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
+                "False. Got 'auto'."
+            )
+        again = chunks if callable(chunks) else _rereadable(chunks, name)
+        options = self._count_options()
+        if options.pop("strict_binary", False):
+            options["binary"] = True
+        counts = ClassCounts.from_chunks(
+            again(), kind=self._kind, classes=classes, **options
+        )
+        if counts.n_classes < 2:
+            raise ValueError(
+                f"{name} needs at least two classes. "
+                f"Got one class: {counts.classes.tolist()[0]!r}."
+            )
+        self.n_features_in_ = counts.n_features
+        if counts.feature_names is not None:
+            self.feature_names_in_ = np.asarray(counts.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        settings = self._settings_for(counts)
+        candidates = screened(counts, settings)
+
+        def rows() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+            for chunk in again():
+                X, y = as_matrix(chunk[0])[0], chunk[1]
+                weight = chunk[2] if len(chunk) == 3 else None
+                block = candidate_block(
+                    X, candidates.columns, self._model, settings.binarize
+                )
+                codes = self._codes_among(label_array(np.asarray(y)), counts.classes)
+                yield (
+                    block,
+                    codes,
+                    None if weight is None else np.asarray(weight, dtype=np.float64),
+                )
+
+        with self._bar() as bar:
+            found = fit_chunks(
+                candidates,
+                rows,
+                settings,
+                n_features=counts.n_features,
+                total_weight=float(counts.class_count.sum()),
+                memory=memory,
+                progress=Progress(self.max_seconds, self._callback(bar)),
+            )
+        self._keep(found, counts)
         return self
 
     # -------------------------------------------------------------------- preparing
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> tuple[WideData, np.ndarray]:
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> WideData:
         X, codes, classes, weights = self._validated(
             X, y, None, sample_weight, first=True
         )
         counts = self._counted(X, codes, classes, weights)
         if sparse.issparse(X) and X.format == "csc":
             X = X.tocsr()  # rows are taken for folds; columns once, for the candidates
-        return WideData(X, codes, weights, counts), classes
+        return WideData(X, codes, weights, counts)
 
-    def _settings(self, data: WideData) -> WideSettings:
-        n_features = data.counts.n_features
-        wanted = self._log_prior(data.counts.class_count)
+    def _settings_for(self, counts: ClassCounts) -> WideSettings:
+        n_features = counts.n_features
+        wanted = self._log_prior(counts.class_count)
         with np.errstate(divide="ignore"):
-            learnt = np.log(data.counts.class_count / data.total_weight)
+            learnt = np.log(counts.class_count / counts.class_count.sum())
         return WideSettings(
             model=self._model,
             k=self._wanted_size(n_features),
@@ -175,7 +271,8 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
     def _splitter(self, data: WideData) -> Any:
         if isinstance(self.cv, Integral):
             rows = np.bincount(data.codes)
-            folds = max(2, min(int(self.cv), int(rows.min(initial=2))))
+            # A class of few rows has some in as many folds as it can.
+            folds = max(2, min(int(self.cv), int(rows[rows > 0].min())))
             return StratifiedKFold(folds, shuffle=True, random_state=_SEED)
         return check_cv(self.cv, data.codes, classifier=True)
 
@@ -210,10 +307,10 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
 
     # ---------------------------------------------------------------------- keeping
 
-    def _keep(self, found: WideFit, data: WideData, classes: np.ndarray) -> None:
+    def _keep(self, found: WideFit, counts: ClassCounts) -> None:
         """Store the model, and what prediction needs of the features in use."""
-        class_count = data.counts.class_count
-        self.classes_ = classes
+        class_count = counts.class_count
+        self.classes_ = counts.classes
         self.class_count_ = class_count
         self.class_log_prior_ = self._log_prior(class_count)
         self.class_intercept_ = found.intercept
@@ -227,7 +324,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                 )
         self.support_indices_ = found.columns
         self.k_ = int(found.columns.size)
-        self.weights_ = np.zeros(data.counts.n_features)
+        self.weights_ = np.zeros(counts.n_features)
         self.weights_[found.columns] = found.weights
         self.lambda_ = float(found.penalty)
         self.relaxation_ = 1.0 - float(found.share)
@@ -242,18 +339,10 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
             None if found.offset is None else found.weights[:, None] * found.offset
         )
         self._set_log_prob(found)
-        self._importances = self._sizes(found, data)
+        self._importances = term_sizes(found, counts)
 
     def _set_log_prob(self, found: WideFit) -> None:
         self.feature_log_prob_ = np.ascontiguousarray(found.slope.T)
-
-    def _sizes(self, found: WideFit, data: WideData) -> np.ndarray:
-        """Mean size of each feature's term over the rows, in nats."""
-        prior = data.counts.class_count / data.total_weight
-        table = data.counts.feature_count[:, found.columns]
-        table = table if isinstance(table, np.ndarray) else table.toarray()
-        lift = found.slope - (found.slope @ prior)[:, None]
-        return found.weights * (table.T * np.abs(lift)).sum(axis=1) / data.total_weight
 
     # ------------------------------------------------------------------- prediction
 
@@ -301,3 +390,22 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
 def information_penalty(data: WideData) -> float:
     """Half the logarithm of the rows for each weight: what BIC asks of a parameter."""
     return 0.5 * float(np.log(max(data.total_weight, 2.0)))
+
+
+def term_sizes(found: WideFit, counts: ClassCounts) -> np.ndarray:
+    """Mean size of each feature's term over the rows, in nats."""
+    total = float(counts.class_count.sum())
+    prior = counts.class_count / total
+    table = counts.feature_count[:, found.columns]
+    table = table if isinstance(table, np.ndarray) else table.toarray()
+    lift = found.slope - (found.slope @ prior)[:, None]
+    return found.weights * (table.T * np.abs(lift)).sum(axis=1) / total
+
+
+def _rereadable(chunks: Any, name: str) -> Callable[[], Iterator[Any]]:
+    if isinstance(chunks, Iterator):
+        raise ValueError(
+            f"{name}.fit_chunks reads the chunks several times, and an iterator can be "
+            "read once. Hint: pass a list, or a function that returns an iterator."
+        )
+    return lambda: iter(chunks)

@@ -32,6 +32,7 @@ class SelectiveWideNBCV(SelectiveWideNB):
 
     k = regularization = callback = None
     warm_start = False
+    fit_chunks = property(doc="Cross-validation needs all rows at once; see `fit`.")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
             name: allowed
@@ -62,16 +63,16 @@ class SelectiveWideNBCV(SelectiveWideNB):
         -------
         self
         """
-        data, classes = self._data(X, y, sample_weight)
-        settings = self._settings(data)
-        whole = WideModel(data, settings)
+        data = self._data(X, y, sample_weight)
+        settings = self._settings_for(data.counts)
+        whole = WideModel.of(data, settings)
         penalties = self._penalties(whole)
         shares = SHARES if self.relaxed == "auto" else (settings.share,)
         splits = list(self._splitter(data).split(data.codes, data.codes))
-        scores, sizes = self._scored(data, classes, settings, splits, penalties, shares)
+        scores, sizes = self._scored(data, settings, splits, penalties, shares)
         chosen, share = self._choose(data, penalties, shares, scores, sizes)
         found = self._final(whole, penalties, chosen, share)
-        self._keep(found, data, classes)
+        self._keep(found, data.counts)
         if self.cv_stopped_ != "converged":
             self.stopped_ = self.cv_stopped_
         return self
@@ -92,7 +93,6 @@ class SelectiveWideNBCV(SelectiveWideNB):
     def _scored(
         self,
         data: WideData,
-        classes: np.ndarray,
         settings: WideSettings,
         splits: list[tuple[np.ndarray, np.ndarray]],
         penalties: np.ndarray,
@@ -104,6 +104,7 @@ class SelectiveWideNBCV(SelectiveWideNB):
             if isinstance(self.scoring, str)
             else (self.scoring)
         )
+        classes = data.counts.classes
         labels = classes[data.codes]
 
         def score(joint: np.ndarray, test: np.ndarray) -> float:
@@ -267,7 +268,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         refit_intercept: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
@@ -371,7 +372,7 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         refit_intercept: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:

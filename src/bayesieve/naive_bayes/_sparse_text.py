@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._parts import Parts
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counter import (
-    TermMatcher,
-    TextCounts,
-    TextOptions,
-    count_text,
-)
+from bayesieve.counts._text_counter import TermMatcher
+from bayesieve.counts._text_rows import readable_twice, term_rows
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
-from bayesieve.solvers._selection import Selection
-from bayesieve.utils import encode_labels, label_array
+from bayesieve.naive_bayes._text_learner import TEXT_KINDS, TextLearner, of_kind
 
 __all__ = ["SparseTextNB"]
 
-_KINDS = {"multinomial": "count", "bernoulli": "binary"}
 _DOCUMENTS = [
     Interval(Real, 0, 1, closed="both"),
     Interval(Integral, 1, None, closed="left"),
 ]
 
 
-class SparseTextNB(SparseNaiveBayes):
+class SparseTextNB(TextLearner):
     r"""Naive Bayes on the k best terms of raw texts, with a certificate.
 
     The same model as `CountVectorizer` followed by `SparseMultinomialNB` (or
@@ -55,7 +47,10 @@ class SparseTextNB(SparseNaiveBayes):
     model : {"multinomial", "bernoulli"}, default="multinomial"
         Whether the occurrences of a term count, or its presence and its absence.
     weights : bool, default=False
-        Only False for now: every selected term has weight 1.
+        Whether each term gets a weight in [0, 1], optimised as in
+        `SelectiveMultinomialNB` (or `SelectiveBernoulliNB`): terms that say the same
+        share one weight. The texts are read twice, and rows of the candidate terms,
+        five times k, are kept in memory up to `memory_budget`.
     alpha : float or array of shape (n_features_in_,), default=1.0
         Smoothing added to every count.
     fit_prior : bool, default=True
@@ -102,7 +97,11 @@ class SparseTextNB(SparseNaiveBayes):
     k_ : int
         Number of selected terms.
     certificate_ : Certificate
-        Objective, proven bound and gap.
+        Objective, proven bound and gap; with ``weights=True`` those of the screening.
+    weights_ : ndarray of shape (k_,)
+        With ``weights=True``: how much of its naive Bayes weight each term keeps.
+    lambda_, dual_gap_, path_
+        With ``weights=True``: as in `SelectiveMultinomialNB`.
     feature_log_prob_ : ndarray of shape (n_classes, k_)
         Log-probability of each selected term given the class.
     coef_ : ndarray of shape (1, k_)
@@ -133,6 +132,7 @@ class SparseTextNB(SparseNaiveBayes):
     See Also
     --------
     SparseMultinomialNB, SparseBernoulliNB : For a matrix of counts.
+    SelectiveMultinomialNB, SelectiveBernoulliNB : The same with weights.
     bayesieve.feature_extraction.to_vectorizer : The selected terms as a vectorizer.
 
     Notes
@@ -155,7 +155,7 @@ class SparseTextNB(SparseNaiveBayes):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseNaiveBayes._parameter_constraints,
-        "model": [StrOptions(set(_KINDS))],
+        "model": [StrOptions(set(TEXT_KINDS))],
         "weights": ["boolean"],
         "alpha": alpha_constraint(),
         "analyzer": [StrOptions({"word", "char", "char_wb"})],
@@ -282,170 +282,80 @@ class SparseTextNB(SparseNaiveBayes):
             )
         return super().fit_counts(counts)
 
-    @property
-    def _model(self) -> str:  # type: ignore[override]
-        return self.model
+    def fit_files(
+        self,
+        source: Any,
+        text: str = "text",
+        label: str = "label",
+        *,
+        on_bad_rows: str = "error",
+        checkpoint: Any = None,
+        progress: bool = False,
+    ) -> SparseTextNB:
+        """Fit texts in files, tables or queries, without reading them into memory.
 
-    def _count_kind(self) -> str:
-        return _KINDS[self.model]
+        Parameters
+        ----------
+        source : path, glob, list of paths, SQL query, table, or list of batches
+            As in `ClassCounts.from_text`. With ``weights=True`` it is read twice.
+        text, label : str
+            Names of the columns.
+        on_bad_rows, checkpoint, progress
+            As in `ClassCounts.from_text`.
 
-    def _count_options(self) -> dict[str, Any]:
-        words = self.stop_words
-        return {
-            "model": self.model,
-            **asdict(self._text_options()),
-            # As it was written, not the list of all English stop words.
-            "stop_words": words if words in (None, "english") else sorted(words),
-        }
+        Returns
+        -------
+        self
 
-    def _text_options(self) -> TextOptions:
-        words = self.stop_words
-        if isinstance(words, str):  # "english", by the constraints
-            words = ENGLISH_STOP_WORDS
-        return TextOptions(
-            analyzer=self.analyzer,
-            ngram_range=self.ngram_range,
-            lowercase=self.lowercase,
-            strip_accents=self.strip_accents,
-            token_pattern=self.token_pattern,
-            stop_words=words,
-            # Presence is all the Bernoulli model looks at, also at prediction.
-            binary=self.binary or self.model == "bernoulli",
-        )
-
-    def _count(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
-    ) -> ClassCounts:
+        Examples
+        --------
+        >>> from bayesieve import SparseTextNB
+        >>> batches = [(["good film", "bad film"], [1, 0]), (["good plot"], [1])]
+        >>> SparseTextNB(k=2).fit_files(batches).support_terms_
+        ['bad', 'good']
+        """
+        self._validate_params()
         name = type(self).__name__
-        if sample_weight is not None:
+        if self.weights and not readable_twice(source, text, label, self.threads):
             raise ValueError(
-                f"{name} cannot weight texts; sample_weight must be None. Hint: use "
-                "CountVectorizer with SparseMultinomialNB, which takes weights."
+                f"{name} with weights=True reads the source twice, and an iterator can "
+                "be read once. Hint: pass a list of batches, a table, a query or files."
             )
-        texts = checked_texts(X, owner=name)
-        codes, classes = self._encoded(y, classes, len(texts))
-        found = count_text(
-            texts,
-            codes,
-            classes.shape[0],
-            self._text_options(),
+        counts = ClassCounts.from_text(
+            source,
+            text,
+            label,
+            **asdict(self._text_options()),
+            on_bad_rows=on_bad_rows,
+            checkpoint=checkpoint,
             threads=self.threads,
             memory_budget=self.memory_budget,
-            decode_error=self.decode_error,
+            progress=progress,
         )
-        presence = self._count_kind() == "binary"
-        return ClassCounts._of(
-            Parts(
-                classes,
-                found.n_documents.astype(np.float64),
-                self._count_kind(),
-                feature_count=found.document_count if presence else found.count,
-                feature_names=found.names,
-                document_count=None if presence else found.document_count,
+        if counts.n_classes < 2:
+            raise ValueError(
+                f"{name} needs at least two classes in {label!r}. "
+                f"Got one class: {counts.classes.tolist()[0]!r}."
             )
-        )
+        if not self.weights:
+            return self.fit_counts(of_kind(counts, self._count_kind()))
+        counts = of_kind(counts, self._count_kind())
 
-    def _encoded(
-        self, y: Any, classes: Any, n_texts: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The class code of each text, and the classes."""
-        name = type(self).__name__
-        if y is None:
-            raise ValueError(
-                f"{name} requires y to be passed, but the target y is None."
+        def rows_of(names: TermNames) -> Iterator[tuple[Any, np.ndarray]]:
+            return term_rows(
+                source,
+                text,
+                label,
+                TermMatcher(names, self._text_options()),
+                counts.classes,
+                skip=on_bad_rows == "skip",
+                threads=self.threads,
             )
-        y = label_array(column_or_1d(y, warn=True))
-        if y.shape[0] != n_texts:
-            raise ValueError(
-                f"{name} needs one label for each text. Got {n_texts} texts and "
-                f"{y.shape[0]} labels."
-            )
-        if classes is not None:
-            codes = self._codes_among(y, classes)
-        else:
-            if y.dtype.kind == "f":
-                check_classification_targets(y)
-            classes, codes = encode_labels(y)
-        if classes.shape[0] < 2:
-            raise ValueError(
-                f"{name} needs at least two classes in y. "
-                f"Got one class: {classes.tolist()[0]!r}."
-            )
-        return codes, classes
 
-    def _solve(self, counts: ClassCounts) -> None:
-        if self.weights:
-            raise ValueError(
-                f"The 'weights' parameter of {type(self).__name__} must be False in "
-                "this version: selected terms are not weighted. Got True."
-            )
-        options = self._text_options()
-        counts = self._without_rare_terms(counts)
-        self.n_features_in_ = counts.n_features
-        super()._solve(counts)
-        self._names = _packed(counts.feature_names[self.support_indices_])
-        self._options = options
-        self._matcher: TermMatcher | None = None
-        self.text_options_ = options.vectorizer()
-        self.support_terms_ = self._names.tolist()
-        self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
-        # `fit_counts` of the base names all terms; here the selected ones are kept.
-        self.__dict__.pop("feature_names_in_", None)
-
-    def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
-        """The terms within `min_df` and `max_df`, as CountVectorizer keeps them."""
-        if counts.n_features == 0:
-            raise ValueError(
-                "The texts have no terms: they are empty, or hold nothing but stop "
-                "words or characters that are not part of words."
-            )
-        if (self.min_df, type(self.max_df), self.max_df) == (1, float, 1.0):
-            return counts
-        documents = _document_table(counts)
-        if documents is None:
-            raise ValueError(
-                f"min_df and max_df of {type(self).__name__} need counts of documents. "
-                "Got counts without document_count."
-            )
-        kept = TextCounts(
-            _packed(counts.feature_names),
-            counts.feature_count,
-            documents,
-            counts.class_count,
-        ).pruned(self.min_df, self.max_df)
-        if len(kept.names) == 0:
-            raise ValueError(
-                f"No term is in at least min_df={self.min_df!r} and at most "
-                f"max_df={self.max_df!r} of the texts. "
-                "Hint: a lower min_df or a higher max_df."
-            )
-        return ClassCounts._of(
-            replace(
-                counts._parts,
-                feature_names=kept.names,
-                feature_count=kept.count,
-                document_count=None
-                if counts.document_count is None
-                else kept.document_count,
-            )
-        )
-
-    def _solver_options(self) -> dict[str, Any]:
-        return {"alpha": self.alpha}
-
-    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
-        self.feature_log_prob_ = selection.solution.log_theta
-        if self.model == "bernoulli":
-            with np.errstate(divide="ignore"):
-                self._absent_log_prob = np.log1p(-selection.solution.estimates)
-        else:  # what a multinomial text does not hold says nothing
-            self._absent_log_prob = np.zeros_like(self.feature_log_prob_)
-        documents = _document_table(counts)
-        self.document_frequency_ = (
-            None
-            if documents is None
-            else np.asarray(documents[:, self.support_indices_].sum(axis=0)).ravel()
-        )
+        self._drop_counts()
+        self._rows_of = rows_of
+        self._solve(counts)
+        return self
 
     # --------------------------------------------------------------- prediction
 
@@ -458,8 +368,16 @@ class SparseTextNB(SparseNaiveBayes):
             texts, threads=self.threads, decode_error=self.decode_error
         )
 
-    # With log-probabilities of absence that are 0, this is the multinomial model.
-    _support_log_likelihood = SparseBernoulliNB._support_log_likelihood
+    def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        # With log-probabilities of absence that are 0, this is the multinomial model.
+        if not hasattr(self, "weights_"):
+            return SparseBernoulliNB._support_log_likelihood(self, part)  # type: ignore[arg-type]
+        absent = self.weights_ * self._absent_log_prob
+        slope = self.weights_ * self.feature_log_prob_ - absent
+        return np.asarray(part @ slope.T) + absent.sum(axis=1)
+
+    def _start_scores(self) -> np.ndarray:
+        return self._start if hasattr(self, "weights_") else self.class_log_prior_
 
     def _presence(self, part: Any) -> Any:
         return part  # the matcher gives presences where the model looks at them
@@ -477,13 +395,14 @@ class SparseTextNB(SparseNaiveBayes):
         """Log-odds weight of each selected term, shape (1, k_)."""
         self._need_two_classes("coef_")
         logit = self.feature_log_prob_ - self._absent_log_prob
-        return logit[1:] - logit[:1]
+        return (logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0)
 
     @property
     def intercept_(self) -> np.ndarray:
         """Log-odds of a text without any selected term, shape (1,)."""
         self._need_two_classes("intercept_")
-        return np.diff(self.class_log_prior_ + self._absent_log_prob.sum(axis=1))
+        absent = self._absent_log_prob * getattr(self, "weights_", 1.0)
+        return np.diff(self._start_scores() + absent.sum(axis=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -492,12 +411,3 @@ class SparseTextNB(SparseNaiveBayes):
         tags.input_tags.two_d_array = False
         tags.input_tags.sparse = False
         return tags
-
-
-def _document_table(counts: ClassCounts) -> Any:
-    """Documents with each term by class, where they were counted."""
-    return counts.feature_count if counts.kind == "binary" else counts.document_count
-
-
-def _packed(names: Any) -> TermNames:
-    return names if isinstance(names, TermNames) else TermNames.from_strings(names)

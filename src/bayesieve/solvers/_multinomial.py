@@ -121,7 +121,7 @@ def solve_multinomial_problem(
     """Solve, warn where due, and certify; ``with_bounds`` adds two lower bounds."""
     if k == 1:
         warn_user(DEGENERATE_MESSAGE, DegenerateSupportWarning)
-        return _null_solution(problem)
+        return null_solution(problem)
     if k > problem.n_nonempty:
         warn_of_few_features(k, problem.n_nonempty, what="have any count")
     outcome = problem.solve(k, exact=exact, limits=limits)
@@ -183,7 +183,8 @@ def multinomial_estimates(counts: Floats, grand_total: float) -> Floats:
     return shares * mass
 
 
-def _null_solution(problem: MultinomialProblem) -> Solution:
+def null_solution(problem: MultinomialProblem) -> Solution:
+    """No column at all: the best there is for k = 1, or with a single column."""
     shares = problem.overall_shares
     certificate = Certificate.from_gains(
         null=problem.null_value,

@@ -198,7 +198,15 @@ def _discounts(model: Any, indices: np.ndarray) -> np.ndarray | None:
     """Weights in [0, 1] beside log-probabilities; None where there is one of both."""
     if not hasattr(model, "weights_") or not hasattr(model, "feature_log_prob_"):
         return None
-    return np.asarray(model.weights_, dtype=np.float64)[indices]
+    return support_weights(model)
+
+
+def support_weights(model: Any) -> np.ndarray:
+    """Weights of the selected features; a model of texts holds no others."""
+    weights = np.asarray(model.weights_, dtype=np.float64)
+    if hasattr(model, "support_terms_"):
+        return weights
+    return np.asarray(weights[np.asarray(model.support_indices_)])
 
 
 def _score(

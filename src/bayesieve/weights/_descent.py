@@ -14,7 +14,51 @@ from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._result import Callback, Progress, WeightResult
 from bayesieve.weights._terms import Array
 
-__all__ = ["Descent", "descend"]
+__all__ = ["Descent", "StepSizes", "descend"]
+
+
+class StepSizes:
+    """One step size a weight: longer while its gradient keeps its sign, else shorter.
+
+    Parameters
+    ----------
+    n_weights : int
+    first : float
+        First size of every step.
+    grow, shrink : float
+    bounds : (float, float)
+    average : float in [0, 1)
+        Share of the gradient before in a running mean.
+    """
+
+    def __init__(
+        self,
+        n_weights: int,
+        *,
+        first: float,
+        grow: float = 1.2,
+        shrink: float = 0.5,
+        bounds: tuple[float, float] = (1e-6, 50.0),
+        average: float = 0.0,
+    ) -> None:
+        self.size = np.full(n_weights, first)
+        self._grow, self._shrink, self._bounds = grow, shrink, bounds
+        self._average = average
+        self._old: Array | None = None
+
+    def follow(self, gradient: Array) -> Array:
+        """Adapt the sizes to a new gradient; returns it, or the running mean."""
+        old = self._old
+        if old is not None:
+            if self._average:
+                gradient = self._average * old + (1.0 - self._average) * gradient
+            turn = np.sign(gradient) * np.sign(old)
+            self.size = self.size * np.where(
+                turn < 0.0, self._shrink, np.where(turn > 0.0, self._grow, 1.0)
+            )
+            self.size = np.clip(self.size, *self._bounds)
+        self._old = gradient
+        return gradient
 
 
 class Descent:
@@ -78,8 +122,14 @@ class Descent:
         w = np.clip(w0, 0.0, 1.0).astype(np.float64)
         best_w, best = w, self.value(w, progress)
         progress.note(w, best)
-        size = np.full(w.size, self.step)
-        old: Array | None = None
+        steps = StepSizes(
+            w.size,
+            first=self.step,
+            grow=self.grow,
+            shrink=self.shrink,
+            bounds=(self.low, self.high),
+            average=self.average,
+        )
         failures = iteration = 0
         # w^(p-1) has no value at 0 for p < 1: such a weight stays until a restart.
         movable = (w > 0.0) | (problem.exponent >= 1.0)
@@ -88,17 +138,9 @@ class Descent:
             progress.evaluations += 1
             gradient = problem.batch_gradient(w, next(self._batches))
             gradient = np.where(movable, gradient, 0.0)
-            if old is not None:
-                if self.average:
-                    gradient = self.average * old + (1.0 - self.average) * gradient
-                turn = np.sign(gradient) * np.sign(old)
-                size = size * np.where(
-                    turn < 0.0, self.shrink, np.where(turn > 0.0, self.grow, 1.0)
-                )
-                size = np.clip(size, self.low, self.high)
-            old = gradient
+            gradient = steps.follow(gradient)
             move = np.sign(gradient) if self.sign_only else gradient
-            w = np.clip(w - size * move, 0.0, 1.0)
+            w = np.clip(w - steps.size * move, 0.0, 1.0)
             if problem.exponent < 1.0:
                 movable = movable & (w > 0.0)
             value = self.value(w, progress)

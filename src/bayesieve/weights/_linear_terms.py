@@ -213,6 +213,26 @@ class LinearTerms:
         )
         return step, intercept
 
+    def diagonal(
+        self, scores: Array, chosen: Array, row_weight: Array | None = None
+    ) -> Array:
+        """Second derivative for each chosen weight alone, at relative scores."""
+        p = scores.copy()
+        _core.softmax_nll(p, np.zeros(self.n_rows, np.int32), None, True)
+        out = np.empty(chosen.size)
+        _core.linear_curvatures(
+            self._indptr,
+            self._index,
+            self._values,
+            self._slope,
+            self._offset,
+            p,
+            row_weight,
+            chosen,
+            out,
+        )
+        return out
+
     def curvature(
         self, w: Array, log_prior: Array, chosen: Array, row_weight: Array | None = None
     ) -> Array:

@@ -22,8 +22,10 @@ __all__ = ["SparseNewton", "WeightState", "box_gap"]
 
 _MAX_ROUNDS = 100  # full gradients for one penalty
 _INNER_STEPS = 20  # Newton steps on one working set
-_ROUNDS = 3  # of sweeps and conjugate gradients in one step
-_CONJUGATE_STEPS = 10
+#: Rounds of sweeps and conjugate gradients in one step, and steps of the latter. With
+#: several classes a model holds for short steps only, and is not worth more.
+_ROUNDS, _ROUNDS_OF_MANY = 2, 1
+_CONJUGATE_STEPS = 5
 _ROUND_TOL = 0.1
 _HALVINGS = 40
 _BALANCE_STEPS = 50
@@ -246,7 +248,7 @@ class SparseNewton:
             -w,
             1.0 - w,
             force,
-            rounds=_ROUNDS,
+            rounds=_ROUNDS if self.terms.n_classes == 2 else _ROUNDS_OF_MANY,
             conjugate_steps=_CONJUGATE_STEPS,
             tol=_ROUND_TOL,
         )

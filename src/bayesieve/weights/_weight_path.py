@@ -21,12 +21,13 @@ from bayesieve.weights._terms import Array
 
 __all__ = ["PathPoint", "PathSolver", "WeightPath", "geometric_grid"]
 
-_LOOSE, _NEARER = 10.0, 2.0  # factors of the tolerance, far from the wanted size
+_LOOSE, _NEARER = 5.0, 2.0  # factors of the tolerance, far from the wanted size
 _SIZE_TOLERANCE = 0.01  # of the wanted size: so many are dropped rather than searched
+_SHARPEST = 1e-6  # share of the tolerance, where features gain less than that
 _MAX_SEARCH = 60
 #: How fast the number of features grows as the penalty falls, on a doubly logarithmic
 #: scale, on texts; only the number of steps of the search depends on it.
-_USUAL_RATE = 0.9
+_USUAL_RATE = 0.8
 _TANGENT_ROUNDS = 30
 #: The path ends there: below it the penalty has no say against rounding.
 _LEAST_SHARE = 1e-7
@@ -125,7 +126,7 @@ class PathSolver:
         problem: WeightProblem,
         *,
         refit_intercept: bool = True,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         progress: Progress | None = None,
     ) -> None:
         self.problem = problem
@@ -203,27 +204,32 @@ class PathSolver:
         the largest size there is.
         """
         spare = max(1, int(_SIZE_TOLERANCE * size))
-        below, above = self.here(), None
+        before = below = self.here()
+        above: PathPoint | None = None
+        sharpness = 1.0
         penalty = self._first_penalty(size)
         for _ in range(_MAX_SEARCH):
             if penalty < _LEAST_SHARE * self.largest and above is None:
                 break
-            looseness = _LOOSE if above is None else _NEARER
+            looseness = (_LOOSE if above is None else _NEARER) * sharpness
             point = self.solve(penalty, looseness=looseness)
             if 0 <= point.size - size <= spare:
                 self.points.pop()
-                point = self.solve(penalty)
+                point = self.solve(penalty, looseness=min(looseness, 1.0))
                 if 0 <= point.size - size <= spare:
                     return point
             if point.size > size:
                 above = point
             else:
-                below = point
+                if point.size <= below.size:
+                    # What is left to gain is below the tolerance: look closer.
+                    sharpness = max(0.1 * sharpness, _SHARPEST)
+                before, below = below, point
             if above is not None and above.penalty > (1.0 - 1e-6) * below.penalty:
                 break
-            penalty = self._next_penalty(size, below, above)
+            penalty = self._next_penalty(size, before, below, above)
         end = below if above is None else above
-        return self.solve(end.penalty)
+        return self.solve(end.penalty, looseness=min(sharpness, 1.0))
 
     def here(self, penalty: float | None = None) -> PathPoint:
         """The state of the solver as a point, by default at the largest penalty."""
@@ -246,16 +252,21 @@ class PathSolver:
         return min(max(level, 1e-3 * self.largest), 0.9 * self.largest)
 
     def _next_penalty(
-        self, size: int, below: PathPoint, above: PathPoint | None
+        self, size: int, before: PathPoint, below: PathPoint, above: PathPoint | None
     ) -> float:
         """Where the wanted size is likely, from sizes on both sides or before."""
         # A little to the side of more features, which may end the search.
         wanted = math.log(size * (1.0 + 0.5 * _SIZE_TOLERANCE))
         few = math.log(max(below.size, 0.5))
         if above is None:
-            # Somewhat too far: between two sizes the search ends fast.
-            step = 1.2 * (wanted - few) / _USUAL_RATE
-            return below.penalty * min(max(math.exp(-step), 0.2), 0.9)
+            rate = _USUAL_RATE
+            if 0 < before.size < below.size:
+                run = math.log(before.penalty / below.penalty)
+                # It falls along the path; and somewhat too far is better than short of
+                # the size: between two sizes the search ends fast.
+                rate = max(0.8 * (few - math.log(before.size)) / run, 0.1)
+            step = (wanted - few) / rate
+            return below.penalty * min(max(math.exp(-step), 0.2), 0.95)
         high, low = math.log(below.penalty), math.log(above.penalty)
         share = (wanted - few) / max(math.log(above.size) - few, 1e-9)
         return math.exp(high + (low - high) * min(max(share, 0.1), 0.9))

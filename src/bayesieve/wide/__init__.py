@@ -7,16 +7,26 @@ Counts say which columns may matter (`screen`), rows say how far each is to be b
 from __future__ import annotations
 
 from bayesieve.wide._candidates import Candidates, screen
-from bayesieve.wide._fit import WideData, WideFit, WideSettings, fit_wide
+from bayesieve.wide._chunked import RowChunks, fit_chunks
+from bayesieve.wide._fit import (
+    WideData,
+    WideFit,
+    WideSettings,
+    fit_wide,
+    screened,
+)
 from bayesieve.wide._refine import refined_support, weights_win
 
 __all__ = [
     "Candidates",
+    "RowChunks",
     "WideData",
     "WideFit",
     "WideSettings",
+    "fit_chunks",
     "fit_wide",
     "refined_support",
     "screen",
+    "screened",
     "weights_win",
 ]

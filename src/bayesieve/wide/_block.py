@@ -10,7 +10,7 @@ from scipy import sparse
 from bayesieve.counts._matrix import canonical
 from bayesieve.utils._columns import take_columns
 
-__all__ = ["candidate_block"]
+__all__ = ["candidate_block", "first_of_equals"]
 
 
 def candidate_block(
@@ -32,3 +32,34 @@ def candidate_block(
         block = sparse.csc_array(present, dtype=np.float64)
     block.eliminate_zeros()
     return block
+
+
+def first_of_equals(block: Any) -> np.ndarray:
+    """Columns of a CSC block that no earlier column equals in every row.
+
+    Equal columns have equal sums of random numbers over their rows; those that agree
+    in two such sums are compared in full.
+    """
+    rng = np.random.default_rng(0)
+    sums = np.asarray(block.T @ rng.random((block.shape[0], 2)))
+    sizes = np.diff(block.indptr)
+    order = np.lexsort((np.arange(sizes.size), sums[:, 1], sums[:, 0], sizes))
+    before, here = order[:-1], order[1:]
+    alike = (sizes[before] == sizes[here]) & (sums[before] == sums[here]).all(axis=1)
+    kept = np.ones(sizes.size, dtype=bool)
+    first, previous = -1, -2
+    for place in np.flatnonzero(alike):
+        if place != previous + 1:
+            first = order[place]
+        previous = place
+        kept[order[place + 1]] = not _equal(block, first, order[place + 1])
+    return np.flatnonzero(kept)
+
+
+def _equal(block: Any, one: int, other: int) -> bool:
+    a = slice(block.indptr[one], block.indptr[one + 1])
+    b = slice(block.indptr[other], block.indptr[other + 1])
+    return bool(
+        np.array_equal(block.indices[a], block.indices[b])
+        and np.array_equal(block.data[a], block.data[b])
+    )

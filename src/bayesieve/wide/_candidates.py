@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._multinomial import (
     multinomial_problem,
+    null_solution,
     solve_multinomial_problem,
 )
 
@@ -48,6 +49,16 @@ class Candidates:
     gains: np.ndarray
     certificate: Certificate
 
+    def take(self, chosen: np.ndarray) -> Candidates:
+        """Some of the candidates."""
+        return replace(
+            self,
+            columns=self.columns[chosen],
+            slope=self.slope[chosen],
+            offset=None if self.offset is None else self.offset[chosen],
+            gains=self.gains[chosen],
+        )
+
 
 def candidate_number(candidates: Any, k: int | None, n_features: int) -> int:
     """How many columns to screen in: what the user says, or some times k."""
@@ -70,10 +81,15 @@ def screen(
     if model == "bernoulli":
         return _screen_bernoulli(counts, size, alpha, owner)
     problem = multinomial_problem(counts, alpha, solver=owner)
-    size = max(2, min(size, problem.n_nonempty))
-    solution = solve_multinomial_problem(
-        problem, size, exact=False, limits=Limits.starting_now(None, 1)
-    )
+    if problem.n_nonempty < 2:  # two distributions cannot differ in one place alone
+        solution = null_solution(problem)
+    else:
+        solution = solve_multinomial_problem(
+            problem,
+            max(2, min(size, problem.n_nonempty)),
+            exact=False,
+            limits=Limits.starting_now(None, 1),
+        )
     columns = solution.support
     smoothed = problem.smoothed(columns)
     slope = np.log(smoothed) - np.log(problem.class_totals)[:, None]
@@ -90,8 +106,7 @@ def _screen_bernoulli(
     counts: ClassCounts, size: int, alpha: Any, owner: str
 ) -> Candidates:
     problem = bernoulli_problem(counts, alpha, solver=owner)
-    informative = int(np.count_nonzero(problem.gains > 0.0))
-    solution = problem.solve(max(1, min(size, informative)))
+    solution = problem.solve(min(size, problem.n_eligible))
     absent = np.log1p(-solution.estimates)
     slope = solution.log_theta - absent
     return Candidates(

@@ -88,7 +88,7 @@ def folds(
             counts,
         )
         own = settings.for_rows(part)
-        model = WideModel(part, own, progress())
+        model = WideModel.of(part, own, progress())
         block = candidate_block(
             data.X[test], model.candidates.columns, own.model, own.binarize
         ).tocsr()

@@ -15,10 +15,20 @@ from bayesieve.weights import LinearTerms, PathSolver, WeightPath, WeightProblem
 from bayesieve.weights._result import Progress, Stopped
 from bayesieve.weights._sparse_newton import WeightState
 from bayesieve.weights._weight_path import PathPoint
-from bayesieve.wide._block import candidate_block
+from bayesieve.wide._block import candidate_block, first_of_equals
 from bayesieve.wide._candidates import Candidates, candidate_number, screen
 
-__all__ = ["WideData", "WideFit", "WideModel", "WideSettings", "fit_wide"]
+__all__ = [
+    "WideData",
+    "WideFit",
+    "WideModel",
+    "WideRows",
+    "WideSettings",
+    "distinct",
+    "fit_wide",
+    "fitted",
+    "screened",
+]
 
 _PATH_RATIO = 0.5  # between penalties on the way to a given one
 #: Penalties below this many nats a weight are not looked at when one is to be chosen.
@@ -100,6 +110,64 @@ class WideSettings:
 
 
 @dataclass(frozen=True, eq=False)
+class WideRows:
+    """Rows as the columns of the candidates alone.
+
+    Attributes
+    ----------
+    block : csc_array of shape (n_rows, n_candidates)
+    codes : ndarray of shape (n_rows,)
+    weight : ndarray of shape (n_rows,) or None
+    """
+
+    block: Any
+    codes: np.ndarray
+    weight: np.ndarray | None
+
+    def counted(self, present: np.ndarray, n_classes: int) -> WideRows:
+        """Rows that count, with codes among the present classes."""
+        position = np.full(n_classes, -1, dtype=np.int32)
+        position[present] = np.arange(present.size)
+        codes, weight = position[self.codes], self.weight
+        counted = codes >= 0
+        if weight is not None:
+            counted &= weight > 0.0
+        if counted.all():
+            return replace(self, codes=codes)
+        rows = np.flatnonzero(counted)
+        block = self.block.tocsr()[rows].tocsc()
+        return WideRows(block, codes[rows], None if weight is None else weight[rows])
+
+
+def screened(counts: ClassCounts, settings: WideSettings) -> Candidates:
+    """The candidates that the settings ask for."""
+    size = candidate_number(settings.candidates, settings.k, counts.n_features)
+    return screen(
+        counts,
+        size,
+        model=settings.model,
+        alpha=settings.alpha,
+        owner=settings.owner,
+    )
+
+
+def distinct(
+    candidates: Candidates, rows: WideRows, settings: WideSettings
+) -> tuple[Candidates, WideRows]:
+    """Of candidates that are the same in every row, the first.
+
+    Copies would share one weight in any way at all, and take the place of others among
+    k features. Where features have costs of their own, they stay.
+    """
+    if settings.feature_cost is not None or settings.candidates == "all":
+        return candidates, rows
+    kept = first_of_equals(rows.block)
+    if kept.size == candidates.columns.size:
+        return candidates, rows
+    return candidates.take(kept), replace(rows, block=rows.block[:, kept])
+
+
+@dataclass(frozen=True, eq=False)
 class WideFit:
     """A fitted model and how it was found.
 
@@ -147,41 +215,37 @@ class WideModel:
 
     Parameters
     ----------
-    data : WideData
+    candidates : Candidates
+    rows : WideRows
+        The columns of the candidates.
     settings : WideSettings
-        `k` is looked at only for the number of candidates.
+    n_features : int
+        Columns there are in all.
     progress : Progress, optional
     """
 
     def __init__(
-        self, data: WideData, settings: WideSettings, progress: Progress | None = None
+        self,
+        candidates: Candidates,
+        rows: WideRows,
+        settings: WideSettings,
+        n_features: int,
+        progress: Progress | None = None,
     ) -> None:
-        self.settings = settings
-        self.n_features = int(data.X.shape[1])
-        size = candidate_number(settings.candidates, settings.k, self.n_features)
-        self.candidates: Candidates = screen(
-            data.counts,
-            size,
-            model=settings.model,
-            alpha=settings.alpha,
-            owner=settings.owner,
-        )
+        self.candidates, self.settings = candidates, settings
+        #: Candidates before copies of others were left out.
+        self.screened = candidates
+        self.n_features = n_features
         # A class without rows has no posterior anywhere; it is left out of the fit.
         self.present = np.flatnonzero(np.isfinite(settings.log_prior))
-        kept, codes, weight = self._rows(data)
-        block = candidate_block(
-            data.X if kept is None else data.X[kept],
-            self.candidates.columns,
-            settings.model,
-            settings.binarize,
-        )
+        rows = rows.counted(self.present, settings.log_prior.size)
         problem = WeightProblem(
-            LinearTerms(block, *self._tables()),
-            codes=codes,
+            LinearTerms(rows.block, *self.tables(candidates)),
+            codes=rows.codes,
             log_prior=settings.log_prior[self.present],
             cost=self._cost(),
             exponent=settings.exponent,
-            row_weight=weight,
+            row_weight=rows.weight,
         )
         self.progress = Progress() if progress is None else progress
         self.solver = PathSolver(
@@ -191,28 +255,27 @@ class WideModel:
             progress=self.progress,
         )
 
-    def _rows(
-        self, data: WideData
-    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray | None]:
-        """Rows that count, their codes among the present classes, their weights."""
-        position = np.full(self.settings.log_prior.size, -1, dtype=np.int32)
-        position[self.present] = np.arange(self.present.size)
-        codes = position[data.codes]
-        weight = data.row_weight
-        counted = codes >= 0
-        if weight is not None:
-            counted &= weight > 0.0
-        if counted.all():
-            return None, codes, weight
-        rows = np.flatnonzero(counted)
-        return rows, codes[rows], None if weight is None else weight[rows]
+    @classmethod
+    def of(
+        cls, data: WideData, settings: WideSettings, progress: Progress | None = None
+    ) -> WideModel:
+        """Screen the columns of a matrix and take those of the candidates."""
+        n_features = int(data.X.shape[1])
+        candidates = screened(data.counts, settings)
+        block = candidate_block(
+            data.X, candidates.columns, settings.model, settings.binarize
+        )
+        rows = WideRows(block, data.codes, data.row_weight)
+        some, rows = distinct(candidates, rows, settings)
+        model = cls(some, rows, settings, n_features, progress)
+        model.screened = candidates
+        return model
 
-    def _tables(self) -> tuple[np.ndarray, np.ndarray | None]:
+    def tables(self, found: Candidates) -> tuple[np.ndarray, np.ndarray | None]:
         """Slopes and offsets of the present classes, centred over them.
 
         Offsets are the same in every row: intercepts that are refitted take them over.
         """
-        found = self.candidates
         slope = found.slope[:, self.present]
         slope = slope - slope.mean(axis=1, keepdims=True)
         if found.offset is None or self.settings.refit_intercept:
@@ -250,7 +313,7 @@ class WideModel:
                 / -math.log(_PATH_RATIO)
             )
         for step in range(1, steps + 1):
-            solver.solve(solver.largest * _PATH_RATIO**step, looseness=10.0)
+            solver.solve(solver.largest * _PATH_RATIO**step, looseness=5.0)
         return solver.solve(penalty)
 
     def to_size(self, k: int) -> PathPoint:
@@ -340,8 +403,14 @@ def fit_wide(
     start : (columns, weights), optional
         Weights to begin from, for a given penalty.
     """
-    model = WideModel(data, settings, progress)
-    solver = model.solver
+    return fitted(WideModel.of(data, settings, progress), start)
+
+
+def fitted(
+    model: WideModel, start: tuple[np.ndarray, np.ndarray] | None = None
+) -> WideFit:
+    """Weights of one model, for the k or the penalty of its settings."""
+    settings, solver = model.settings, model.solver
     point = state = support = None
     with model.progress:
         # What an interruption would leave: no feature at all.

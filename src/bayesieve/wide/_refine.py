@@ -17,6 +17,8 @@ from bayesieve.wide._fit import WideData, WideModel, WideSettings
 
 __all__ = ["Refined", "refined_support", "weights_win"]
 
+_TIMES = 2  # features let in for each one that stays
+
 
 @dataclass(frozen=True, eq=False)
 class Refined:
@@ -35,29 +37,40 @@ class Refined:
 
 
 def refined_support(data: WideData, settings: WideSettings) -> Refined:
-    """The k features of the penalised problem.
+    """The k features that would be missed most among twice as many with a weight.
 
-    Where fewer than k ever get a weight, the candidates of largest gain fill up.
+    The penalty that leaves k weights has shrunk them much, and frequent features gain
+    by that. So twice as many are let in, their weights are refitted without penalty,
+    and those stay whose removal would cost most. Where fewer than k ever get a weight,
+    the candidates of largest gain fill up.
     """
-    model = WideModel(data, settings)
-    columns = model.candidates.columns[_chosen(model, settings)]
-    return Refined(columns, model.candidates.certificate)
+    model = WideModel.of(data, settings)
+    return Refined(_chosen(model, settings), model.candidates.certificate)
 
 
 def _chosen(model: WideModel, settings: WideSettings) -> np.ndarray:
-    """Positions of the k chosen features among the candidates."""
+    """The k features."""
     assert settings.k is not None
-    support = model.support(model.to_size(settings.k), settings.k)
-    return _filled(support, model.candidates, settings.k)
+    point = model.to_size(_TIMES * settings.k)
+    support = np.flatnonzero(point.weights)
+    if support.size > settings.k:
+        state = model.solver.refit(point, support)
+        terms, problem = model.solver.newton.terms, model.solver.problem
+        curve = terms.diagonal(state.scores, support, problem.row_weight)
+        # What the likelihood would lose to second order, the others held.
+        loss = state.weights[support] ** 2 * curve
+        kept = np.argsort(-loss, kind="stable")[: settings.k]
+        support = np.sort(support[kept])
+    return _filled(model.candidates.columns[support], model.screened, settings.k)
 
 
-def _filled(support: np.ndarray, candidates: Candidates, k: int) -> np.ndarray:
-    missing = min(k, candidates.columns.size) - support.size
+def _filled(columns: np.ndarray, screened: Candidates, k: int) -> np.ndarray:
+    missing = min(k, screened.columns.size) - columns.size
     if missing <= 0:
-        return support
-    rest = np.setdiff1d(np.arange(candidates.columns.size), support)
-    best = rest[np.argsort(-candidates.gains[rest], kind="stable")[:missing]]
-    return np.union1d(support, best)
+        return columns
+    rest = np.flatnonzero(~np.isin(screened.columns, columns))
+    best = rest[np.argsort(-screened.gains[rest], kind="stable")[:missing]]
+    return np.union1d(columns, screened.columns[best])
 
 
 def weights_win(
@@ -80,7 +93,7 @@ def weights_win(
     """
     hits = np.zeros(2)
     for fold in folds(data, settings, splits, options):
-        weighted = fold.model.candidates.columns[_chosen(fold.model, settings)]
+        weighted = _chosen(fold.model, settings)
         for i, columns in enumerate((by_likelihood(fold.counts), weighted)):
             hits[i] += _naive_bayes_hits(data.X, fold, columns, settings)
     return bool(hits[1] >= hits[0])

@@ -1,0 +1,318 @@
+"""The files a command reads: globs, formats, and the columns of tables in them.
+
+Tables go through DuckDB. Nothing is guessed from a sample of rows: columns of CSV files
+are text until all of a column is known, and a file is read in the order of its rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import difflib
+import glob
+import io
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from bayesieve.cli._command import CommandError
+
+__all__ = ["DataFiles", "check_column", "find_files", "needs"]
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "json lines",
+    ".ndjson": "json lines",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+}
+_PACKED = (".gz", ".zst", ".bz2")
+_BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
+# Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
+_LONGEST_ROW = 1 << 25
+
+
+def needs(name: str) -> Any:
+    """Import an optional dependency of the extra `cli`."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise CommandError(
+            f"reading such files needs {name}, which is not installed. "
+            "Hint: pip install 'bayesieve[cli]'"
+        ) from error
+
+
+def find_files(patterns: Sequence[str]) -> DataFiles:
+    """Return the files that paths and globs name, all of one format."""
+    found: list[str] = []
+    for pattern in patterns:
+        found += _matches(os.path.expanduser(pattern))
+    seen: set[str] = set()
+    for path in found:
+        if os.path.realpath(path) in seen:
+            raise CommandError(f"each file can be read once. Got {path!r} twice.")
+        seen.add(os.path.realpath(path))
+    formats = {_format_of(path): path for path in reversed(found)}
+    if len(formats) > 1:
+        a, b = list(formats.values())[:2]
+        raise CommandError(
+            f"files that are read together must be of one format. Got {a!r} and {b!r}."
+        )
+    return DataFiles(tuple(found), next(iter(formats)))
+
+
+def _matches(pattern: str) -> list[str]:
+    if os.path.isfile(pattern):
+        return [pattern]
+    if os.path.isdir(pattern):
+        raise CommandError(
+            f"{pattern!r} is a folder. Hint: a glob such as "
+            f"'{os.path.join(pattern, '*.csv')}' names the files in it."
+        )
+    if glob.has_magic(pattern):
+        found = [p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p)]
+        if found:
+            return sorted(found)
+        raise CommandError(f"no file matches {pattern!r}.")
+    folder = os.path.dirname(pattern) or "."
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    near = difflib.get_close_matches(os.path.basename(pattern), names, n=1)
+    hint = ""
+    if near:
+        hint = f" Did you mean {os.path.join(os.path.dirname(pattern), near[0])!r}?"
+    raise CommandError(f"there is no file {pattern!r}.{hint}")
+
+
+def _format_of(path: str) -> str:
+    stem, ending = os.path.splitext(path.lower())
+    if ending in _PACKED:
+        ending = os.path.splitext(stem)[1]
+    if ending in _FORMATS:
+        return _FORMATS[ending]
+    with open(path, "rb") as file:
+        if file.read(4) == b"PK\x03\x04":
+            return "saved"
+    raise CommandError(
+        f"the format of a file is told by its ending, one of {', '.join(_FORMATS)}, "
+        f"and .gz after it. Got {path!r}."
+    )
+
+
+def check_column(name: str, columns: Sequence[str], where: str) -> None:
+    """Refuse a column that is not there, and say which one may be meant."""
+    if name in columns:
+        return
+    lower = {column.lower(): column for column in columns}
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    hint = f" Did you mean column {lower[near[0]]!r}?" if near else ""
+    shown = ", ".join(repr(column) for column in columns[:12])
+    more = ", ..." if len(columns) > 12 else ""
+    raise CommandError(
+        f"there is no column {name!r} in {where}.{hint} Its columns are {shown}{more}."
+    )
+
+
+@dataclass(frozen=True)
+class DataFiles:
+    """Files of one format, read one after the other.
+
+    Attributes
+    ----------
+    paths : tuple of str
+    format : str
+    skip_bad_rows : bool
+        Whether rows that cannot be read are left out.
+    """
+
+    paths: tuple[str, ...]
+    format: str
+    skip_bad_rows: bool = False
+    skipped: list[int] = field(default_factory=list, compare=False)
+
+    @property
+    def name(self) -> str:
+        """What the data is called in headings."""
+        first = os.path.basename(self.paths[0])
+        more = len(self.paths) - 1
+        return first if not more else f"{first} and {more} more"
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all files."""
+        return sum(os.path.getsize(path) for path in self.paths)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values are written as text and have no types."""
+        return self.format in ("csv", "tsv")
+
+    @cached_property
+    def connection(self) -> Any:
+        """A DuckDB of its own."""
+        needs("pyarrow")
+        return needs("duckdb").connect()
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Names of the columns, the same in every file."""
+        first = self._columns_of(self.paths[0])
+        for path in self.paths[1:]:
+            for name in first:
+                check_column(name, self._columns_of(path), repr(path))
+        return first
+
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[str, int, Any]]:
+        """Yield (path, rows before, Arrow batch) with these columns, as c0, c1, ...."""
+        duckdb = needs("duckdb")
+        for path in self.paths:
+            done = 0
+            try:
+                for batch in self._batches(path, columns):
+                    yield path, done, batch
+                    done += batch.num_rows
+            except duckdb.Error as error:
+                raise self._unreadable(path, error) from None
+
+    def _batches(self, path: str, columns: Sequence[str]) -> Iterator[Any]:
+        source = self._source(path)
+        if source is None:
+            return
+        asked = ", ".join(
+            f"{self._identifier(path, name)} AS c{i}" for i, name in enumerate(columns)
+        )
+        relation = self.connection.sql(f"SELECT {asked} FROM {source}")
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+        yield from read(_BATCH_ROWS)
+        if self.skip_bad_rows and self.is_text:
+            count = "SELECT count(DISTINCT line) FROM reject_errors"
+            self.skipped.append(int(self.connection.execute(count).fetchone()[0]))
+            for table in ("reject_errors", "reject_scans"):
+                self.connection.execute(f"DROP TABLE IF EXISTS {table}")
+
+    def _identifier(self, path: str, name: str) -> str:
+        if self.is_text:
+            return f"f{self._header(path)[0].index(name)}"
+        return '"' + name.replace('"', '""') + '"'
+
+    def _source(self, path: str) -> str | None:
+        """Return the SQL that reads a file, None for a file without anything."""
+        place = _quoted(_literal(path))
+        if self.format == "parquet":
+            return f"read_parquet({place})"
+        if self._is_blank(path):
+            return None
+        if self.is_text:
+            names, delimiter, blank = self._header(path)
+            kinds = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(names)))
+            skip = (
+                ", ignore_errors = true, store_rejects = true"
+                if self.skip_bad_rows
+                else ""
+            )
+            return (
+                f"read_csv({place}, auto_detect = false, header = true, "
+                f"skip = {blank}, delim = {_quoted(delimiter)}, quote = '\"', "
+                f"escape = '\"', columns = {{{kinds}}}, max_line_size = "
+                f"{_LONGEST_ROW}, buffer_size = {_LONGEST_ROW}{skip})"
+            )
+        form = "newline_delimited" if self.format == "json lines" else "auto"
+        skip = self.skip_bad_rows and form != "auto"
+        return (
+            f"read_json({place}, format = '{form}', sample_size = -1, "
+            f"maximum_object_size = {_LONGEST_ROW}"
+            f"{', ignore_errors = true' if skip else ''})"
+        )
+
+    def _columns_of(self, path: str) -> list[str]:
+        source = self._source(path)
+        if source is None:
+            raise CommandError(f"{path!r} is empty: it has neither columns nor rows.")
+        if self.is_text:
+            return self._header(path)[0]
+        duckdb = needs("duckdb")
+        try:
+            return list(self.connection.sql(f"FROM {source} LIMIT 0").columns)
+        except duckdb.Error as error:
+            raise self._unreadable(path, error) from None
+
+    @cached_property
+    def _headers(self) -> dict[str, tuple[list[str], str, int]]:
+        return {}
+
+    def _header(self, path: str) -> tuple[list[str], str, int]:
+        """Return the names, the delimiter and the blank lines above of a CSV file."""
+        if path not in self._headers:
+            self._headers[path] = self._read_header(path)
+        return self._headers[path]
+
+    def _read_header(self, path: str) -> tuple[list[str], str, int]:
+        best: tuple[list[str], str, int] = ([], ",", 0)
+        for delimiter in "\t" if self.format == "tsv" else ",;\t|":
+            with self._stream(path) as stream:
+                lines = io.TextIOWrapper(
+                    stream, encoding="utf-8-sig", errors="replace", newline=""
+                )
+                rows = csv.reader(lines, delimiter=delimiter)
+                blank, names = next(
+                    ((n, row) for n, row in enumerate(rows) if row), (0, [])
+                )
+            if len(names) > len(best[0]):
+                best = (names, delimiter, blank)
+        names = [name or f"column {i + 1}" for i, name in enumerate(best[0])]
+        for name in names:
+            if names.count(name) > 1:
+                raise CommandError(f"{path!r} has two columns {name!r}.")
+        return names, best[1], best[2]
+
+    def _is_blank(self, path: str) -> bool:
+        with self._stream(path) as stream:
+            block = stream.read(1 << 16)
+            return len(block) < 1 << 16 and not block.strip()
+
+    @contextlib.contextmanager
+    def _stream(self, path: str) -> Iterator[Any]:
+        pyarrow = needs("pyarrow")
+        packed = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+        ending = os.path.splitext(path.lower())[1]
+        try:
+            with pyarrow.input_stream(path, compression=packed.get(ending)) as stream:
+                yield stream
+        except (OSError, EOFError) as error:
+            raise CommandError(f"{path!r} cannot be read: {error}") from None
+
+    def _unreadable(self, path: str, error: Exception) -> CommandError:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        told = [line for line in lines[:3] if not line.startswith("Possible")]
+        problem = "; ".join(told)[:300] if told else type(error).__name__
+        for prefix in ("Invalid Input Error: ", "IO Error: ", "Binder Error: "):
+            problem = problem.removeprefix(prefix)
+        hint = " Hint: --skip-bad-rows leaves such rows out." if self._skippable else ""
+        return CommandError(f"{path!r} cannot be read: {problem}.{hint}")
+
+    @property
+    def _skippable(self) -> bool:
+        return not self.skip_bad_rows and self.format in ("csv", "tsv", "json lines")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literal(path: str) -> str:
+    """Return a path that DuckDB does not take for a pattern of other paths."""
+    for character in "[*?":
+        if character == "[":
+            path = path.replace("[", "\0")
+        else:
+            path = path.replace(character, f"[{character}]")
+    return path.replace("\0", "[[]")

@@ -1,0 +1,213 @@
+"""Arguments that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+__all__ = [
+    "add_data_arguments",
+    "add_model_arguments",
+    "add_text_arguments",
+    "seed",
+    "share_or_none",
+    "text_parameters",
+    "wanted_size",
+]
+
+MODELS = ("auto", "multinomial", "bernoulli", "gaussian", "selective")
+
+
+def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> None:
+    """Add DATA and the arguments that say what its columns are."""
+    parser.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="files or globs: CSV, TSV, JSON lines, Parquet or svmlight",
+    )
+    columns = parser.add_argument_group("columns")
+    columns.add_argument(
+        "--text", metavar="COL", help="column of texts (guessed where it is clear)"
+    )
+    columns.add_argument(
+        "--no-text",
+        action="store_true",
+        help="there are no texts: every column is a number or a category",
+    )
+    columns.add_argument(
+        "--label",
+        metavar="COL",
+        help="column of labels (guessed where it is clear)"
+        if labelled
+        else "column of labels, to say how many predictions are right",
+    )
+    columns.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="column to leave out of a table, such as an identifier; may be repeated",
+    )
+    columns.add_argument(
+        "--skip-bad-rows",
+        action="store_true",
+        help="leave out rows without a label or that cannot be read",
+    )
+
+
+def add_text_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how texts are cut into terms."""
+    text = parser.add_argument_group("texts")
+    text.add_argument(
+        "--ngrams",
+        type=_ngrams,
+        default=(1, 1),
+        metavar="N",
+        help="terms of up to N words, or A-B (default: 1)",
+    )
+    text.add_argument(
+        "--analyzer",
+        choices=["word", "char", "char_wb"],
+        default="word",
+        help="terms of words or of characters (default: word)",
+    )
+    text.add_argument(
+        "--min-df",
+        type=_documents,
+        default=1,
+        metavar="N",
+        help="leave out terms in fewer than N texts, or a share (default: 1)",
+    )
+    text.add_argument(
+        "--max-df",
+        type=_documents,
+        default=1.0,
+        metavar="N",
+        help="leave out terms in more than N texts, or a share (default: 1.0)",
+    )
+    text.add_argument(
+        "--stop-words",
+        choices=["english"],
+        help="leave out the most common English words",
+    )
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which model counts and with how much smoothing."""
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--model",
+        choices=MODELS,
+        default="auto",
+        help="what is modelled: counts (multinomial), presence (bernoulli), "
+        "measurements (gaussian), mixed columns (selective); default: multinomial for "
+        "texts and svmlight files, selective for tables",
+    )
+    model.add_argument(
+        "--alpha",
+        type=_at_least_zero,
+        default=1.0,
+        metavar="A",
+        help="smoothing added to every count (default: 1.0)",
+    )
+    model.add_argument(
+        "--time-limit",
+        type=_seconds,
+        default=10.0,
+        metavar="S",
+        help="seconds a search for the proof may take (default: 10)",
+    )
+
+
+def text_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `add_text_arguments` as estimators name them."""
+    return {
+        "ngram_range": arguments.ngrams,
+        "analyzer": arguments.analyzer,
+        "min_df": arguments.min_df,
+        "max_df": arguments.max_df,
+        "stop_words": arguments.stop_words,
+    }
+
+
+def wanted_size(text: str) -> Any:
+    """Read -k: a number, a share, or a way to choose."""
+    if text in ("all", "elbow", "bic", "cv", "1se"):
+        return text
+    try:
+        value: float = int(text)
+    except ValueError:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1
+    if (isinstance(value, int) and value >= 1) or 0 < value < 1:
+        return value
+    raise argparse.ArgumentTypeError(
+        "must be a number of features >= 1, a share in (0, 1), all, elbow, bic, cv or "
+        f"1se. Got {text!r}."
+    )
+
+
+def share_or_none(text: str) -> float:
+    """Read the share of rows held out; 0 is none."""
+    value = _number(text)
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a share of the rows in [0, 1), 0 for none. Got {text!r}."
+        )
+    return value
+
+
+def seed(text: str) -> int:
+    """Read --seed."""
+    if not text.isascii() or not text.isdigit() or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"must be a number >= 0. Got {text!r}.")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _at_least_zero(text: str) -> float:
+    value = _number(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number >= 0. Got {text!r}.")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number > 0. Got {text!r}.")
+    return value
+
+
+def _ngrams(text: str) -> tuple[int, int]:
+    parts = text.replace(",", "-").split("-")
+    try:
+        low, high = (1, int(parts[0])) if len(parts) == 1 else map(int, parts)
+    except ValueError:
+        low, high = 0, 0
+    if not 1 <= low <= high <= 100:
+        raise argparse.ArgumentTypeError(
+            f"must be a number >= 1 or a range such as 2-3. Got {text!r}."
+        )
+    return low, high
+
+
+def _documents(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        value = _number(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a number of texts or a share in [0, 1]. Got {text!r}."
+        )
+    return value

@@ -1,0 +1,101 @@
+"""Files a command writes: reports, models, predictions; whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from bayesieve.cli._command import CommandError
+
+__all__ = [
+    "check_writable",
+    "report_data",
+    "report_page",
+    "saved_notes",
+    "written",
+]
+
+
+def check_writable(path: str | None, option: str) -> None:
+    """Refuse a place that cannot be written to before any work is done."""
+    if path is None:
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise CommandError(f"{option} must name a file. Got the folder {path!r}.")
+    if not os.path.isdir(folder):
+        raise CommandError(
+            f"{option} {path!r} cannot be written: the folder {folder!r} is not there."
+        )
+    if not os.access(folder, os.W_OK):
+        raise CommandError(
+            f"{option} {path!r} cannot be written: the folder {folder!r} is read-only."
+        )
+
+
+@contextlib.contextmanager
+def written(path: str) -> Iterator[str]:
+    """Give a temporary name beside ``path``; move it there when all went well."""
+    target = os.path.realpath(path)
+    folder, name = os.path.split(target)
+    beside = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
+    try:
+        yield beside
+        os.replace(beside, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def report_page(path: str, data: Any) -> None:
+    """Write the report to a file."""
+    from bayesieve.inspection import render_report
+
+    page = render_report(data)
+    with written(path) as beside, open(beside, "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+def report_data(
+    fitted: Any,
+    *,
+    data_name: str,
+    evaluation: dict[str, Any] | None,
+    seconds: dict[str, float],
+    command_line: list[str],
+) -> Any:
+    """Collect everything a report shows."""
+    from bayesieve.inspection import collect_report
+
+    parameters = {
+        name: value
+        for name, value in fitted.model.get_params().items()
+        if isinstance(value, str | int | float | bool | tuple | list | None)
+    }
+    return collect_report(
+        fitted.model,
+        data_name=data_name,
+        # Counts from which a model has left rare terms out have other places.
+        counts=fitted.counts if _same_features(fitted) else None,
+        evaluation=evaluation,
+        seconds=seconds,
+        parameters=parameters,
+        command=shlex.join(command_line),
+        cv=fitted.cv,
+    )
+
+
+def _same_features(fitted: Any) -> bool:
+    counts = fitted.counts
+    return counts is not None and counts.n_features == fitted.model.n_features_in_
+
+
+def saved_notes(settings: dict[str, Any], data: Any) -> dict[str, str]:
+    """Return what is kept beside a model: how to predict, and its report."""
+    return {"cli": json.dumps(settings), "report": data.to_json()}

@@ -1,0 +1,190 @@
+"""``bayesieve path``: how much is gained with how many features, and what is proven."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import warnings
+from typing import Any
+
+from bayesieve.cli._command import Command
+from bayesieve.cli._options import (
+    add_data_arguments,
+    add_model_arguments,
+    add_text_arguments,
+)
+from bayesieve.cli._show import finite
+from bayesieve.cli._sources import open_data
+from bayesieve.cli._terminal import Terminal, plain_text
+
+__all__ = ["PATH"]
+
+_LONGEST_TABLE = 24
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_data_arguments(parser, labelled=True)
+    parser.add_argument(
+        "--sizes",
+        type=_sizes,
+        metavar="K,K,...",
+        help="numbers of features to try (default: about 50, from 2 to 10,000)",
+    )
+    add_text_arguments(parser)
+    add_model_arguments(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of a table"
+    )
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        sizes = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        sizes = [0]
+    if sizes[0] < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be numbers >= 1 with commas between them. Got {text!r}."
+        )
+    return sizes
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    data, columns = open_data(arguments)
+    from bayesieve.exceptions import GapWarning
+    from bayesieve.solvers import sparsity_path
+
+    counts = data.count()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GapWarning)  # the table has the gaps
+        path = sparsity_path(
+            counts,
+            arguments.sizes,
+            model=data.model,
+            alpha=arguments.alpha,
+            time_limit=arguments.time_limit,
+        )
+        names = _entering(path, counts)
+    gain = path.objective - path.null_objective
+    rows = [
+        {
+            "k": int(k),
+            "gain": float(gain[i]),
+            "bound": float(path.upper_bound[i] - path.null_objective),
+            "gap": float(path.gap[i]),
+            "bic": float(path.bic_values[i]),
+            "entering": names[i],
+        }
+        for i, k in enumerate(path.k)
+    ]
+    outcome = {
+        "data": data.files.name,
+        "unit": data.unit,
+        "rows": int(counts.class_count.sum()),
+        "n_features": counts.n_features,
+        "elbow": path.elbow,
+        "bic": path.bic,
+        "guessed": columns.guessed,
+        "path": rows,
+    }
+    if arguments.json:
+        print(json.dumps(finite(outcome), indent=2, allow_nan=False))
+    else:
+        _show(outcome, arguments, Terminal())
+
+
+def _entering(path: Any, counts: Any) -> list[list[str]]:
+    """Names of the features of each size that are not in the one before."""
+    before: set[int] = set()
+    found = []
+    for k in path.k.tolist():
+        support = set(path.support(k).tolist())
+        new = sorted(support - before)[:100]
+        names = counts.feature_names
+        found.append([str(j) if names is None else str(names[j]) for j in new])
+        before = support
+    return found
+
+
+def _show(
+    outcome: dict[str, Any], arguments: argparse.Namespace, terminal: Terminal
+) -> None:
+    unit, rows = outcome["unit"], outcome["path"]
+    terminal.paragraph(
+        f"How many {unit} are enough? {plain_text(outcome['data'])}: "
+        f"{outcome['rows']:,} rows, {outcome['n_features']:,} {unit}."
+    )
+    terminal.line()
+    shown = _thinned(rows, {outcome["elbow"], outcome["bic"]})
+    bar = 16 if terminal.width >= 72 else 8
+    width = terminal.width - 2 - 7 - 11 - 2 - bar - 2 - 10 - 2
+    heading = f"  {'k':>7}{'gain':>11}  {'':{bar}}  {'short by':>10}"
+    if width >= 8:
+        heading += f"  new {unit}"
+    terminal.line(terminal.style(heading, "dim"))
+    largest = max(row["gain"] for row in rows) or 1.0
+    for row in shown:
+        k = row["k"]
+        marks = [name for name in ("elbow", "bic") if outcome[name] == k]
+        short = row["gap"] / row["gain"] if row["gain"] > 0 else 0.0
+        proven = "proven" if short <= 1e-9 else f"{100 * short:.2g} %"
+        line = f"  {k:>7,}{row['gain']:>11,.1f}  "
+        filled = terminal.one_sided_bar(row["gain"] / largest, bar)
+        pad = " " * (bar - len(terminal._blocks(row["gain"] / largest, bar)[1]))
+        line += f"{filled}{pad}  {proven:>10}"
+        if width >= 8:
+            told = ", ".join(row["entering"])
+            if marks:
+                told = f"<- {' and '.join(marks)}; {told}"
+            line += "  " + terminal.fit(told, width).rstrip()
+        elif marks:
+            line += f"  <- {' and '.join(marks)}"
+        terminal.line(line)
+    terminal.line()
+    terminal.paragraph(
+        f"The elbow is at {outcome['elbow']:,} {unit}, least BIC at "
+        f"{outcome['bic']:,}. 'short by' is how much better any other choice could "
+        "be, at most.",
+    )
+    terminal.line("Try next:")
+    terminal.line(f"  {_select_command(arguments)} -k {outcome['elbow']}")
+
+
+def _select_command(arguments: argparse.Namespace) -> str:
+    """Return the command that selects from the same data with the same options."""
+    words = arguments.command_line[2:]
+    if "--sizes" in words:
+        place = words.index("--sizes")
+        words = words[:place] + words[place + 2 :]
+    kept = [word for word in words if not word.startswith("--sizes=")]
+    return shlex.join(["bayesieve", "select", *kept])
+
+
+def _thinned(rows: list[dict[str, Any]], kept: set[int]) -> list[dict[str, Any]]:
+    """At most so many rows that they fit a screen, the marked ones among them."""
+    if len(rows) <= _LONGEST_TABLE:
+        return rows
+    step = -(-len(rows) // _LONGEST_TABLE)
+    found, entering = [], []
+    for i, row in enumerate(rows):
+        entering = entering + row["entering"]
+        if i % step == 0 or row["k"] in kept or i == len(rows) - 1:
+            found.append(row | {"entering": entering})
+            entering = []
+    return found
+
+
+PATH = Command(
+    name="path",
+    summary="show how much is gained with how many features",
+    description="Show the gain of the best k features for a range of k, what is proven "
+    "about each, and which features enter. Data as for select, or saved counts.",
+    add_arguments=_add_arguments,
+    run=_run,
+    examples=(
+        "bayesieve path reviews.csv --text body --label stars",
+        "bayesieve path genes.csv --label tumour --model gaussian --sizes 1,2,5,10,20",
+        "bayesieve path week.counts --json",
+    ),
+)

@@ -1,0 +1,352 @@
+"""``bayesieve predict``: labels for new rows from a saved model, batch by batch."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Protocol
+
+from bayesieve.cli._columns import choose_columns
+from bayesieve.cli._command import Command, CommandError
+from bayesieve.cli._files import DataFiles, check_column, find_files, needs
+from bayesieve.cli._options import add_data_arguments
+from bayesieve.cli._output import check_writable, written
+
+__all__ = ["PREDICT"]
+
+_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_PARQUET = (".parquet", ".pq")
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model that select has saved")
+    add_data_arguments(parser, labelled=False)
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="where predictions go: .csv, .tsv, .jsonl or .parquet "
+        "(default: CSV on standard output)",
+    )
+    parser.add_argument(
+        "--proba",
+        action="store_true",
+        help="write the probability of every class, not of the predicted one only",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="write JSON lines instead of CSV"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    form = _output_format(arguments)
+    check_writable(arguments.out, "--out")
+    files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
+    from bayesieve.cli._progress import Progress
+    from bayesieve.persistence import load_model, load_notes
+
+    model = load_model(arguments.model)
+    if not hasattr(model, "predict"):
+        raise CommandError(
+            f"{arguments.model!r} holds a {type(model).__name__}, which selects "
+            "features and predicts no labels."
+        )
+    try:
+        settings = json.loads(load_notes(arguments.model).get("cli", "{}"))
+    except ValueError:
+        settings = None
+    if not isinstance(settings, dict):
+        raise CommandError(f"the notes of {arguments.model!r} are damaged.")
+    settings = {key: own for key, own in settings.items() if isinstance(own, str)}
+    source = _source(model, files, settings, arguments)
+    header = ["row", "prediction", "probability"]
+    if arguments.proba:
+        labels = [str(label) for label in model.classes_.tolist()]
+        header = ["row", "prediction", *(f"probability {c}" for c in labels)]
+    if len(files.paths) > 1:
+        header.insert(0, "file")
+    right = known = done = 0
+    with _sink(arguments.out, form, header) as sink, Progress("Predicting") as bar:
+        for path, before, rows, truth in source:
+            columns, hits, labelled = _columns(model, rows, truth, arguments.proba)
+            numbers = list(range(before + 1, before + 1 + len(columns[0])))
+            columns.insert(0, numbers)
+            if len(files.paths) > 1:
+                columns.insert(0, [path] * len(numbers))
+            sink.add(columns)
+            right, known, done = right + hits, known + labelled, done + len(numbers)
+            bar.update(done, "rows")
+        sink.end()
+    if known and sys.stderr is not None:
+        print(
+            f"bayesieve: {100 * right / known:.1f} % of {known:,} labelled rows are "
+            "predicted right",
+            file=sys.stderr,
+        )
+    if arguments.out is not None and sys.stderr is not None:
+        print(f"bayesieve: wrote {done:,} rows to {arguments.out!r}", file=sys.stderr)
+
+
+def _columns(
+    model: Any, rows: Any, truth: list[Any] | None, proba: bool
+) -> tuple[list[list[Any]], int, int]:
+    """Return the columns to write, and how many of how many labels were met."""
+    import numpy as np
+
+    chances = model.predict_proba(rows)
+    best = np.argmax(chances, axis=1)
+    predicted = model.classes_[best].tolist()
+    columns: list[list[Any]] = [predicted]
+    if proba:
+        columns += chances.T.tolist()
+    else:
+        columns.append(chances[np.arange(len(best)), best].tolist())
+    pairs = [
+        (label, said)
+        for label, said in zip(truth or [], predicted, strict=False)
+        if label is not None and label != ""
+    ]
+    # Labels of a CSV file are text, whatever the classes are.
+    hits = sum(label == said or str(label) == str(said) for label, said in pairs)
+    return columns, hits, len(pairs)
+
+
+# ----------------------------------------------------------------------------- reading
+
+Batch = tuple[str, int, Any, list[Any] | None]
+
+
+def _source(
+    model: Any,
+    files: DataFiles,
+    settings: dict[str, Any],
+    arguments: argparse.Namespace,
+) -> Iterator[Batch]:
+    """Return batches of (path, rows before, rows for the model, labels or None)."""
+    if files.format == "saved":
+        raise CommandError(f"{files.paths[0]!r} holds counts or a model, not rows.")
+    if hasattr(model, "support_terms_"):
+        return _texts(files, settings, arguments)
+    if files.format == "svmlight":
+        return _matrix(model, files)
+    return _table(model, files, settings, arguments)
+
+
+def _label_column(
+    files: DataFiles, settings: dict[str, Any], arguments: argparse.Namespace
+) -> list[str]:
+    """The column of labels, as said or as in training; none if it is not there."""
+    if arguments.label is not None:
+        check_column(arguments.label, files.columns, repr(files.paths[0]))
+        return [arguments.label]
+    label = settings.get("label")
+    return [label] if label in files.columns else []
+
+
+def _texts(
+    files: DataFiles, settings: dict[str, Any], arguments: argparse.Namespace
+) -> Iterator[Batch]:
+    from bayesieve.cli._columns import say_guesses
+    from bayesieve.cli._text_data import texts_of
+
+    if files.format == "svmlight":
+        raise CommandError("a model of texts needs a table with a column of texts.")
+    label = _label_column(files, settings, arguments)
+    text = arguments.text or settings.get("text")
+    if arguments.text is None and text not in files.columns:
+        if text is not None:
+            check_column(text, files.columns, repr(files.paths[0]))
+        columns = choose_columns(files, arguments, needs_label=False)
+        if columns.text is None:
+            raise CommandError("which column holds texts is not clear: say --text COL.")
+        say_guesses(columns)
+        text = columns.text
+    check_column(text, files.columns, repr(files.paths[0]))
+    for path, before, batch in files.rows([text, *label]):
+        if batch.num_rows:
+            truth = batch.column(1).to_pylist() if label else None
+            yield path, before, texts_of(batch.column(0), files, before), truth
+
+
+def _table(
+    model: Any,
+    files: DataFiles,
+    settings: dict[str, Any],
+    arguments: argparse.Namespace,
+) -> Iterator[Batch]:
+    from bayesieve.cli._table_data import frame_of, typed_as
+
+    names = getattr(model, "feature_names_in_", None)
+    label = _label_column(files, settings, arguments)
+    if names is None:  # fitted on a matrix: the columns in their order
+        names = [n for n in files.columns if n not in (*label, *arguments.drop)]
+        if len(names) != model.n_features_in_:
+            raise CommandError(
+                f"the model has {model.n_features_in_} columns without names. "
+                f"{files.paths[0]!r} has {len(names)}. Hint: --drop COL."
+            )
+    names = [str(name) for name in names]
+    for name in names:
+        check_column(name, files.columns, repr(files.paths[0]))
+    kinds = dict.fromkeys(names, "number")
+    for partition, name in zip(getattr(model, "partitions_", []), names, strict=False):
+        if partition.kind == "categorical":
+            kinds[name] = "category"
+        elif partition.is_time:
+            kinds[name] = "time"
+    named = hasattr(model, "feature_names_in_")
+    for path, before, batch in files.rows([*names, *label]):
+        if batch.num_rows:
+            frame = frame_of(batch, names, from_text=files.is_text)
+            frame = typed_as(frame, kinds)
+            truth = batch.column(len(names)).to_pylist() if label else None
+            yield path, before, frame if named else frame.to_numpy(), truth
+
+
+def _matrix(model: Any, files: DataFiles) -> Iterator[Batch]:
+    from bayesieve.cli._matrix_data import svmlight_batches
+
+    before = 0
+    for X, y in svmlight_batches(files):
+        # Columns that were never met in training are in no selection.
+        X.resize((X.shape[0], model.n_features_in_))
+        whole = (y == y.round()).all()
+        truth = (y.astype("int64") if whole else y).tolist()
+        yield files.name, before, X, truth
+        before += X.shape[0]
+
+
+# ----------------------------------------------------------------------------- writing
+
+
+def _output_format(arguments: argparse.Namespace) -> str:
+    if arguments.out is None:
+        return "jsonl" if arguments.json else "csv"
+    ending = os.path.splitext(arguments.out.lower())[1]
+    if ending in _PARQUET:
+        return "parquet"
+    if ending not in _ENDINGS:
+        raise CommandError(
+            "the format of --out is told by its ending, .csv, .tsv, .jsonl or "
+            f".parquet. Got {arguments.out!r}."
+        )
+    return _ENDINGS[ending]
+
+
+class _Sink(Protocol):
+    """Where predictions go; nothing is written before the first rows are known."""
+
+    def add(self, columns: list[list[Any]]) -> None:
+        """Write rows, given column by column."""
+
+    def end(self) -> None:
+        """Finish, also when there were no rows."""
+
+
+class _CsvSink:
+    """CSV or TSV."""
+
+    def __init__(self, file: Any, delimiter: str, header: list[str]) -> None:
+        self._writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        self._header: list[str] | None = header
+
+    def add(self, columns: list[list[Any]]) -> None:
+        """Write rows; probabilities with six digits."""
+        self.end()
+        shown = [
+            [f"{value:.6g}" for value in column]
+            if column and isinstance(column[0], float)
+            else column
+            for column in columns
+        ]
+        self._writer.writerows(zip(*shown, strict=True))
+
+    def end(self) -> None:
+        """Write the header, once."""
+        if self._header is not None:
+            self._writer.writerow(self._header)
+            self._header = None
+
+
+class _JsonSink:
+    """One JSON object a line."""
+
+    def __init__(self, file: Any, header: list[str]) -> None:
+        self._file, self._header = file, header
+
+    def add(self, columns: list[list[Any]]) -> None:
+        """Write rows."""
+        for row in zip(*columns, strict=True):
+            line = dict(zip(self._header, row, strict=True))
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def end(self) -> None:
+        """Write nothing: a file without lines has no rows."""
+
+
+class _ParquetSink:
+    """Parquet, a row group for each batch."""
+
+    def __init__(self, path: str, header: list[str]) -> None:
+        self._path, self._header = path, header
+        self._writer: Any = None
+
+    def add(self, columns: list[list[Any]]) -> None:
+        """Write rows."""
+        pyarrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
+        table = pyarrow.table(dict(zip(self._header, columns, strict=True)))
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self._path, table.schema)
+        self._writer.write_table(table)
+
+    def end(self) -> None:
+        """Leave a file without rows where there were none."""
+        if self._writer is None:
+            pyarrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
+            empty = pyarrow.table({name: pyarrow.nulls(0) for name in self._header})
+            parquet.write_table(empty, self._path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextlib.contextmanager
+def _sink(path: str | None, form: str, header: list[str]) -> Iterator[_Sink]:
+    """Open the place where predictions go; a file is there when it is complete."""
+    with contextlib.ExitStack() as stack:
+        if path is None:
+            file: Any = sys.stdout or stack.enter_context(open(os.devnull, "w"))
+        else:
+            beside = stack.enter_context(written(path))
+            if form == "parquet":
+                with contextlib.closing(_ParquetSink(beside, header)) as sink:
+                    yield sink
+                return
+            file = stack.enter_context(open(beside, "w", encoding="utf-8", newline=""))
+        if form == "jsonl":
+            yield _JsonSink(file, header)
+        else:
+            yield _CsvSink(file, "\t" if form == "tsv" else ",", header)
+
+
+PREDICT = Command(
+    name="predict",
+    summary="label new rows with a saved model",
+    description="Label the rows of your data with a model that select has saved. Works "
+    "in batches, so files may be larger than memory. Where the data has labels, the "
+    "share that is predicted right is told on standard error.",
+    add_arguments=_add_arguments,
+    run=_run,
+    examples=(
+        "bayesieve predict reviews.model new.csv",
+        "bayesieve predict reviews.model 'new/*.jsonl' --out labels.parquet --proba",
+        "bayesieve predict reviews.model new.csv | head",
+    ),
+)

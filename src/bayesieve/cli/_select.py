@@ -1,0 +1,304 @@
+"""``bayesieve select``: which features matter, how sure that is, and a model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+from bayesieve.cli._columns import Columns
+from bayesieve.cli._command import EXIT_INTERRUPTED, Command
+from bayesieve.cli._options import (
+    add_data_arguments,
+    add_model_arguments,
+    add_text_arguments,
+    seed,
+    share_or_none,
+    wanted_size,
+)
+from bayesieve.cli._output import (
+    check_writable,
+    report_data,
+    report_page,
+    saved_notes,
+)
+from bayesieve.cli._show import (
+    certificate_sentence,
+    finite,
+    show_evaluation,
+    show_features,
+    show_next,
+)
+from bayesieve.cli._sources import open_data
+from bayesieve.cli._terminal import Terminal, plain_text
+
+__all__ = ["SELECT"]
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_data_arguments(parser, labelled=True)
+    parser.add_argument(
+        "-k",
+        type=wanted_size,
+        metavar="N",
+        help="how many features: a number, a share such as 0.01, all, elbow, bic, cv "
+        "(best by cross-validation) or 1se (fewest within one standard error of it); "
+        "default: 20, and for tables as many as help",
+    )
+    add_text_arguments(parser)
+    add_model_arguments(parser)
+    parser.add_argument(
+        "--weights",
+        action="store_true",
+        help="give each feature a weight in [0, 1] as well, so that features that say "
+        "the same count once; reads the rows once more",
+    )
+    parser.add_argument(
+        "--test-share",
+        type=share_or_none,
+        default=0.25,
+        metavar="S",
+        help="share of the rows held out to measure accuracy, 0 for none "
+        "(default: 0.25)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=0,
+        metavar="N",
+        help="which rows are held out (default: 0)",
+    )
+    parser.add_argument("--save", metavar="FILE", help="write the model to FILE")
+    parser.add_argument("--report", metavar="FILE", help="write an HTML report to FILE")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of a table"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int | None:
+    check_writable(arguments.save, "--save")
+    check_writable(arguments.report, "--report")
+    data, columns = open_data(arguments)
+
+    from bayesieve.cli._features import certificate_fields, selected_features
+    from bayesieve.cli._fitted import Clock, evaluate
+    from bayesieve.exceptions import GapWarning
+
+    clock = Clock()
+    with warnings.catch_warnings():
+        # A gap is told in the sentence about the certificate.
+        warnings.simplefilter("ignore", GapWarning)
+        fitted = data.fit(arguments.k, clock, saves=arguments.save is not None)
+    evaluation, interrupted = None, fitted.interrupted
+    try:
+        with clock.measure("evaluation"):
+            evaluation = evaluate(fitted, data.labels.majority)
+    except KeyboardInterrupt:
+        if arguments.save is None:
+            raise
+        interrupted = True
+    model = fitted.model
+    features = selected_features(model, fitted.counts)
+    outcome: dict[str, Any] = {
+        "data": data.files.name,
+        "model": type(model).__name__,
+        "unit": fitted.unit,
+        "classes": model.classes_.tolist(),
+        "k": len(features),
+        "n_features": fitted.n_features,
+        "train_rows": fitted.train_rows,
+        "guessed": columns.guessed,
+        "features": [asdict(feature) for feature in features],
+        "certificate": certificate_fields(model.certificate_)
+        if hasattr(model, "certificate_")
+        else None,
+        "dual_gap": getattr(model, "dual_gap_", None),
+        "evaluation": evaluation,
+        "cross_validation": fitted.cv,
+        "seconds": clock.seconds,
+        "stopped": getattr(model, "stopped_", None),
+        "saved": arguments.save,
+        "report": arguments.report,
+        "interrupted": interrupted,
+    }
+    _write_files(arguments, fitted, data.files.name, evaluation, clock.seconds, columns)
+    if arguments.json:
+        print(json.dumps(finite(outcome), indent=2, allow_nan=False, default=str))
+    else:
+        _show(outcome, features, arguments, data, Terminal())
+    if interrupted:
+        if sys.stderr is not None:
+            told = "was not evaluated"
+            if fitted.interrupted:
+                told = f"knows the first {fitted.train_rows:,} rows only"
+            print(
+                f"bayesieve: interrupted; the model in {arguments.save!r} {told}",
+                file=sys.stderr,
+            )
+        return EXIT_INTERRUPTED
+    return None
+
+
+def _write_files(
+    arguments: argparse.Namespace,
+    fitted: Any,
+    name: str,
+    evaluation: dict[str, Any] | None,
+    seconds: dict[str, float],
+    columns: Columns,
+) -> None:
+    """Write the model and the report, as asked for."""
+    if arguments.save is None and arguments.report is None:
+        return
+    from bayesieve.persistence import save_model
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gaps of the path are in the report
+        data = report_data(
+            fitted,
+            data_name=name,
+            evaluation=evaluation,
+            seconds=seconds,
+            command_line=arguments.command_line,
+        )
+    if arguments.save is not None:
+        settings = fitted.settings | {"unit": fitted.unit}
+        notes = saved_notes(settings, data)
+        save_model(fitted.model, arguments.save, notes=notes)
+    if arguments.report is not None:
+        report_page(arguments.report, data)
+
+
+def _show(
+    outcome: dict[str, Any],
+    features: list[Any],
+    arguments: argparse.Namespace,
+    data: Any,
+    terminal: Terminal,
+) -> None:
+    """Print the outcome for people."""
+    classes = outcome["classes"]
+    shown = [plain_text(str(label)) for label in classes]
+    told = " from ".join(shown) if len(shown) == 2 else f"{len(shown)} classes apart"
+    k, unit = outcome["k"], outcome["unit"]
+    terminal.paragraph(
+        f"Which {unit} tell {told}? {plain_text(outcome['data'])}: "
+        f"{outcome['train_rows']:,} training rows, {outcome['n_features']:,} {unit}."
+    )
+    terminal.line()
+    show_features(features, classes, unit, terminal)
+    if features:
+        terminal.line()
+    certificate = outcome["certificate"]
+    if outcome["dual_gap"] is not None:
+        terminal.paragraph(
+            f"Proven: at its penalty, no other weights of the {unit} looked at are "
+            f"better by more than {outcome['dual_gap']:.2g} nats.",
+            "bold",
+        )
+    elif certificate is not None:
+        terminal.paragraph(certificate_sentence(certificate, k, unit), "bold")
+        gain = certificate["objective"] - certificate["null_objective"]
+        spent = outcome["seconds"]
+        seconds = spent["selection"] + spent.get("cross-validation", 0.0)
+        terminal.paragraph(
+            f"Log-likelihood gained: {gain:,.1f} nats. "
+            f"Search nodes: {certificate['nodes']:,}. Selected in {seconds:.2g} s."
+        )
+    else:
+        told = f"{k} of {outcome['n_features']:,} {unit} have a weight: "
+        if arguments.k in (None, "all"):
+            told += "any other would cost more than it tells."
+        else:
+            told += "those that say most, as many as -k allows."
+        terminal.paragraph(told, "bold")
+        if outcome["stopped"] == "time":
+            terminal.paragraph("The search of the weights stopped at --time-limit.")
+    if outcome["cross_validation"] is not None:
+        _show_choice(outcome, arguments, terminal)
+    if outcome["evaluation"] is not None:
+        terminal.line()
+        _show_scores(outcome, shown[data.labels.majority], terminal)
+    _show_files(arguments, terminal)
+
+
+def _show_choice(
+    outcome: dict[str, Any], arguments: argparse.Namespace, terminal: Terminal
+) -> None:
+    from bayesieve.cli._fitted import one_standard_error
+
+    best, sparing = one_standard_error(outcome["cross_validation"])
+    score = max(row["mean"] for row in outcome["cross_validation"])
+    told = f"Cross-validation: {100 * score:.1f} % right with {best:,}"
+    if sparing < best:
+        told += f"; {sparing:,} are within one standard error of that"
+        told += " (-k 1se)" if arguments.k == "cv" else ""
+    terminal.paragraph(told + ".")
+
+
+def _show_scores(outcome: dict[str, Any], majority: str, terminal: Terminal) -> None:
+    scores = outcome["evaluation"]
+    k, unit = outcome["k"], outcome["unit"]
+    rows: list[tuple[str, float | None, float | None]] = [
+        (f"these {k:,} {unit}", scores["accuracy"], scores["log_loss"])
+    ]
+    if "all_features_accuracy" in scores:
+        every = f"all {outcome['n_features']:,} {unit}"
+        rows.append((every, scores["all_features_accuracy"], None))
+    rows.append((f"always {majority}", scores["majority_accuracy"], None))
+    show_evaluation(scores, rows, ("accuracy", "log loss"), terminal)
+
+
+def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
+    """Say what was written, and what can be done next."""
+    steps: list[tuple[str, str]] = []
+    written = []
+    if arguments.save is not None:
+        size = os.path.getsize(arguments.save)
+        written.append(f"model in {arguments.save!r} ({_bytes(size)})")
+        saved = shlex.quote(arguments.save)
+        steps.append((f"bayesieve predict {saved} DATA", "label new rows"))
+        if arguments.report is None:
+            steps.append((f"bayesieve report {saved}", "a page to show"))
+    else:
+        again = shlex.join(arguments.command_line)
+        steps.append((f"{again} --save FILE", "keep the model"))
+    if arguments.report is not None:
+        written.append(f"report in {arguments.report!r}")
+    if written:
+        terminal.line()
+        terminal.paragraph(f"Wrote the {' and the '.join(written)}.")
+    terminal.line()
+    terminal.line("Try next:")
+    show_next(steps, terminal)
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size = size / 1000  # type: ignore[assignment]
+    return f"{size:.3g} GB"
+
+
+SELECT = Command(
+    name="select",
+    summary="select the features of your data that matter, and prove it",
+    description="Select the features that best explain the labels of your data, prove "
+    "how good that choice is, and measure it on held-out rows. Texts, tables of "
+    "numbers and categories, and sparse matrices. Columns that are not named are "
+    "guessed, and the guesses are told.",
+    add_arguments=_add_arguments,
+    run=_run,
+    examples=(
+        "bayesieve select reviews.csv",
+        "bayesieve select 'reviews/*.csv.gz' --text body --label stars -k 100",
+        "bayesieve select patients.parquet --label outcome --drop id --save my.model",
+        "bayesieve select counts.svm --model bernoulli -k bic --json",
+    ),
+)

@@ -1,0 +1,361 @@
+"""What a fitted attribute can be, and how it is written and read.
+
+A kind knows the shape of its attribute in letters that stand for sizes: C classes, m
+features, k selected ones. The first attribute that has a letter sets it, and all others
+must agree, so that a file whose parts do not fit together is refused when it is read
+and not met again inside a compiled loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayesieve.counts import ClassCounts
+from bayesieve.counts._storage import pack_parts, pack_text, unpack_parts
+from bayesieve.counts._term_names import TermNames
+from bayesieve.persistence._archive import ModelArchive
+from bayesieve.persistence._values import (
+    pack_plain,
+    pack_values,
+    unpack_plain,
+    unpack_values,
+)
+from bayesieve.solvers import Certificate
+from bayesieve.weights._weight_path import WeightPath
+
+__all__ = [
+    "Booleans",
+    "CertificateKind",
+    "Counts",
+    "Floats",
+    "Indices",
+    "Integers",
+    "Kind",
+    "Labels",
+    "Names",
+    "Number",
+    "Plain",
+    "Sizes",
+    "Table",
+    "Text",
+    "WeightPathKind",
+]
+
+Arrays = dict[str, np.ndarray]
+_LARGEST = 2**53
+
+
+class Sizes(dict[str, int]):
+    """The sizes met so far, by their letters."""
+
+    def agree(self, letter: str | int, size: int, name: str) -> None:
+        """Take a size, or refuse one that differs from an earlier one."""
+        wanted = letter if isinstance(letter, int) else self.setdefault(letter, size)
+        if size != wanted:
+            raise ValueError(f"{name!r} has {size} entries where {wanted} are needed")
+
+
+class Kind:
+    """One kind of attribute; `put` writes it and `get` reads it."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add arrays and return what goes into the JSON, None for nothing."""
+        raise NotImplementedError
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read and check the attribute."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A number on its own; with a letter it is a size."""
+
+    of: type = float
+    letter: str | None = None
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Return the number, as JSON can hold it."""
+        return pack_plain(self.of(value), name, arrays)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the number."""
+        value = unpack_plain(entry, name, reader)
+        allowed = (int, float) if self.of is float else (self.of,)
+        if type(value) not in allowed:
+            raise ValueError(f"{name!r} is not a number")
+        if self.letter is not None:
+            if not 0 <= value < _LARGEST:
+                raise ValueError(f"{name!r} is not a size")
+            sizes.agree(self.letter, value, name)
+        return self.of(value)
+
+
+class Text(Kind):
+    """A short string."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Return the string."""
+        return str(value)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the string."""
+        if not isinstance(entry, str):
+            raise ValueError(f"{name!r} is not a string")
+        return entry
+
+
+class Plain(Kind):
+    """Values that JSON can hold, with tuples, sets and arrays of numbers."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Return the value as JSON."""
+        return pack_plain(value, name, arrays)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the value."""
+        return unpack_plain(entry, name, reader)
+
+
+class _Array(Kind):
+    """An array of numbers whose shape is given in letters."""
+
+    kinds = "f"
+    dtype: Any = np.float64
+
+    def __init__(self, *shape: str | int) -> None:
+        self.shape = shape
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the array."""
+        arrays[name] = np.asarray(value, dtype=self.dtype)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the array and check its shape."""
+        array = reader.array(name, self.kinds, len(self.shape))
+        for letter, size in zip(self.shape, array.shape, strict=True):
+            sizes.agree(letter, size, name)
+        # The order in memory stays: it can change the last digit of a product.
+        return np.asarray(array, dtype=self.dtype)
+
+
+class Floats(_Array):
+    """Numbers."""
+
+
+class Integers(_Array):
+    """Whole numbers."""
+
+    kinds = "i"
+    dtype = np.int64
+
+
+class Booleans(_Array):
+    """Truth values."""
+
+    kinds = "b"
+    dtype = np.bool_
+
+
+class Indices(Integers):
+    """Distinct positions in rising order, below a size."""
+
+    def __init__(self, letter: str, below: str) -> None:
+        super().__init__(letter)
+        self.below = below
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the positions; the size they are below must be known by now."""
+        found = super().get(name, entry, reader, sizes)
+        inside = not found.size or (found[0] >= 0 and found[-1] < sizes[self.below])
+        if not inside or (np.diff(found) <= 0).any():
+            raise ValueError(f"{name!r} does not hold rising positions")
+        return found
+
+
+@dataclass(frozen=True)
+class Labels(Kind):
+    """Class labels: numbers, strings or truth values, distinct and sorted."""
+
+    letter: str = "C"
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the labels; the JSON says what they are."""
+        kind = value.dtype.kind
+        if kind in "biuf":
+            arrays[name] = value
+            return "numbers"
+        pack_values(arrays, name, value.tolist(), name)
+        return "strings" if kind == "U" else "objects"
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the labels."""
+        if entry == "numbers":
+            labels = reader.array(name, "biuf")
+        elif entry not in ("strings", "objects"):
+            raise ValueError(f"{name!r} does not hold labels")
+        else:
+            values = unpack_values(reader, name)
+            if entry == "strings":
+                if not all(isinstance(value, str) for value in values):
+                    raise ValueError(f"{name!r} does not hold strings")
+                labels = np.array(values, dtype=np.str_)
+            else:
+                labels = np.empty(len(values), dtype=object)
+                labels[:] = values
+        sizes.agree(self.letter, labels.shape[0], name)
+        seen = labels.tolist()
+        if len(seen) < 2 or not all(a < b for a, b in pairwise(seen)):
+            raise ValueError(f"{name!r} does not hold two or more sorted labels")
+        return labels
+
+
+@dataclass(frozen=True)
+class Names(Kind):
+    """Strings: an object array, or packed where there are very many."""
+
+    letter: str = "m"
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the strings as UTF-8 and offsets."""
+        if isinstance(value, TermNames):
+            first, last = value.offsets[0], value.offsets[-1]
+            arrays[f"{name}_bytes"] = value.data[first:last]
+            arrays[f"{name}_offsets"] = value.offsets - first
+            return "packed"
+        pack_text(arrays, name, np.asarray(value, dtype=object))
+        return "strings"
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the strings."""
+        names: Any
+        if entry == "packed":
+            names = reader.packed(name)
+        elif entry != "strings":
+            raise ValueError(f"{name!r} does not hold strings")
+        else:
+            texts = reader.texts(name)
+            names = np.empty(len(texts), dtype=object)
+            names[:] = texts
+        sizes.agree(self.letter, len(names), name)
+        return names
+
+
+class CertificateKind(Kind):
+    """The certificate of a selection."""
+
+    _NUMBERS = (
+        "objective",
+        "null_objective",
+        "upper_bound",
+        "relaxation_bound",
+        "gap",
+        "relative_gap",
+        "published_bound",
+        "sharp_bound",
+    )
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Return the numbers; the class shares are an array."""
+        fields = {n: pack_plain(float(getattr(value, n)), n, {}) for n in self._NUMBERS}
+        arrays[f"{name}.class_shares"] = np.asarray(value.class_shares, np.float64)
+        return fields | {
+            "is_optimal": bool(value.is_optimal),
+            "nodes": int(value.nodes),
+            "k": int(value.k),
+        }
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the certificate."""
+        if not isinstance(entry, dict):
+            raise ValueError(f"{name!r} is not a certificate")
+        fields = {key: unpack_plain(v, name, reader) for key, v in entry.items()}
+        whole = {"is_optimal": bool, "nodes": int, "k": int}
+        for key, value in fields.items():
+            if type(value) not in ((whole[key],) if key in whole else (int, float)):
+                raise ValueError(f"{key!r} of {name!r} has a wrong type")
+        if fields.keys() != {*self._NUMBERS, *whole}:
+            raise ValueError(f"{name!r} is not a certificate")
+        numbers = {key: float(fields[key]) for key in self._NUMBERS}
+        shares = reader.array(f"{name}.class_shares", "f")
+        return Certificate(**{**fields, **numbers}, class_shares=shares)
+
+
+@dataclass(frozen=True)
+class Counts(Kind):
+    """Class counts, in the members that `ClassCounts.save` writes."""
+
+    features: str | None = "m"
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the members of the counts."""
+        for part, array in pack_parts(value._parts).items():
+            arrays[f"{name}.{part}"] = array
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the counts."""
+        counts = ClassCounts._of(unpack_parts(reader.below(f"{name}.")))
+        sizes.agree("C", counts.n_classes, name)
+        if self.features is not None:
+            sizes.agree(self.features, counts.n_features, name)
+        return counts
+
+
+class Table(Kind):
+    """Named columns of numbers, all of one length: results of a cross-validation.
+
+    The list of parameters of a grid is made again from its columns.
+    """
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the columns."""
+        columns = [key for key in value if key != "params"]
+        for i, key in enumerate(columns):
+            arrays[f"{name}.{i}"] = np.asarray(value[key])
+        return {"columns": columns, "params": "params" in value}
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the columns."""
+        columns = entry["columns"]
+        if not all(isinstance(key, str) for key in columns):
+            raise ValueError(f"{name!r} has columns without names")
+        found: dict[str, Any] = {}
+        for i, key in enumerate(columns):
+            found[key] = reader.array(f"{name}.{i}", "if")
+            sizes.agree(f"rows of {name}", found[key].shape[0], f"{name}.{i}")
+        if entry["params"]:
+            named = [key for key in columns if key.startswith("param_")]
+            rows = zip(*(found[key].tolist() for key in named), strict=True)
+            short = [key.removeprefix("param_") for key in named]
+            found["params"] = [dict(zip(short, row, strict=True)) for row in rows]
+        return found
+
+
+class WeightPathKind(Kind):
+    """Weights for decreasing penalties; sparse, one row for each penalty."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the arrays of the path."""
+        weights = value.weights.tocsr()
+        weights.sort_indices()
+        for part in ("data", "indices", "indptr"):
+            arrays[f"{name}.weights_{part}"] = getattr(weights, part)
+        for part in ("lambdas", "intercepts", "nll", "dual_gap"):
+            arrays[f"{name}.{part}"] = np.asarray(getattr(value, part), np.float64)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the path."""
+        own = reader.below(f"{name}.")
+        lambdas = own.floats("lambdas")
+        n_points = lambdas.shape[0]
+        # By rows is by columns of the transposed table.
+        table = own.table("weights", [sizes["m"], n_points])
+        found = {part: own.floats(part) for part in ("nll", "dual_gap")}
+        found["intercepts"] = own.floats("intercepts", 2)
+        for part, array in found.items():
+            Sizes(points=n_points).agree("points", array.shape[0], f"{name}.{part}")
+        return WeightPath(lambdas=lambdas, weights=table.T, **found)

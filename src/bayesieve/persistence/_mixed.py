@@ -1,0 +1,68 @@
+"""The class counts of the columns of a mixed table, as `MixedScreener` keeps them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayesieve.counts._mixed import LevelCounts, ValueMoments
+from bayesieve.persistence._archive import ModelArchive
+from bayesieve.persistence._kinds import Arrays, Kind, Sizes
+from bayesieve.persistence._values import pack_values, unpack_values
+
+__all__ = ["MixedColumns"]
+
+_MOMENTS = ("missing", "rows", "mean", "squares")
+
+
+class MixedColumns(Kind):
+    """A list of `LevelCounts` and `ValueMoments`, one for each of m columns."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the tables, end to end."""
+        levels = [column for column in value if isinstance(column, LevelCounts)]
+        moments = [column for column in value if isinstance(column, ValueMoments)]
+        first = levels[0].table.shape[0] if levels else moments[0].rows.shape[0]
+        arrays[f"{name}.continuous"] = np.array(
+            [isinstance(column, ValueMoments) for column in value]
+        )
+        arrays[f"{name}.n_levels"] = np.array(
+            [len(column.levels) for column in levels], np.int64
+        )
+        arrays[f"{name}.table"] = np.hstack(
+            [np.zeros((first, 0)), *(column.table for column in levels)]
+        )
+        arrays[f"{name}.moments"] = np.array(
+            [[getattr(column, part) for part in _MOMENTS] for column in moments],
+            np.float64,
+        ).reshape(-1, len(_MOMENTS), first)
+        everything = [level for column in levels for level in column.levels]
+        pack_values(arrays, f"{name}.levels", everything, "a categorical column")
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the columns."""
+        own = reader.below(f"{name}.")
+        continuous = own.array("continuous", "b")
+        sizes.agree("m", continuous.shape[0], name)
+        n_levels = own.array("n_levels", "i")
+        table, moments = own.floats("table", 2), own.floats("moments", 3)
+        levels = unpack_values(own, "levels")
+        total = sum(n_levels.tolist())
+        fits = (
+            (n_levels >= 0).all()
+            and n_levels.shape[0] == int((~continuous).sum())
+            and table.shape == (sizes["C"], total)
+            and len(levels) == total
+            and moments.shape == (int(continuous.sum()), len(_MOMENTS), sizes["C"])
+        )
+        if not fits:
+            raise ValueError(f"{name!r} has tables of different sizes")
+        ends = np.concatenate([[0], np.cumsum(n_levels)]).tolist()
+        counted = (
+            LevelCounts(tuple(levels[first:last]), table[:, first:last])
+            for first, last in pairwise(ends)
+        )
+        measured = (ValueMoments(*own) for own in moments)
+        return [next(measured if c else counted) for c in continuous.tolist()]

@@ -1,0 +1,281 @@
+"""Saving and loading fitted models."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from bayesieve.counts._storage import RefusedError, write_archive
+from bayesieve.persistence._archive import ModelArchive, encoded
+from bayesieve.persistence._kinds import Plain, Sizes
+from bayesieve.persistence._registry import FORMATS, ModelFormat, format_of
+
+__all__ = ["load_model", "load_notes", "save_model"]
+
+FORMAT = "bayesieve.model"
+VERSION = 1
+_HEADER = "model.json"
+_NOTE = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+
+def save_model(
+    model: Any, path: Any, *, notes: Mapping[str, str] | None = None
+) -> None:
+    """Write a fitted model to one file.
+
+    The file is a zip of JSON and plain arrays (``.npy``): any language can read it, and
+    reading it runs no code. It is written beside its place and moved there when it is
+    complete, so a file of that name is replaced by a whole one or not at all. The
+    loaded model predicts exactly as the saved one.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A classifier or selector of bayesieve, or a `MODLEncoder`.
+    path : str or path-like
+        Written exactly there; no ending is added.
+    notes : mapping of str to str, optional
+        Texts to keep beside the model, by short names such as "report".
+
+    See Also
+    --------
+    load_model : Read the file.
+
+    Notes
+    -----
+    Of a stream (`SelectiveNB.partial_fit`) the partitions with their counts are kept
+    and not the window of latest rows: `partial_fit` of the loaded model goes on as it
+    does after `fit`. Functions and objects among the parameters, such as a callback or
+    a splitter for cross-validation, cannot be saved.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from bayesieve import SparseTextNB, load_model, save_model
+    >>> model = SparseTextNB(k=2).fit(["good film", "bad film"], ["pos", "neg"])
+    >>> path = os.path.join(tempfile.mkdtemp(), "film.model")
+    >>> save_model(model, path)
+    >>> load_model(path).predict(["A good one"])
+    array(['pos'], dtype='<U3')
+    """
+    name = type(model).__name__
+    if FORMATS.get(name) is None or type(model) is not FORMATS[name].model:
+        raise TypeError(
+            f"save_model takes the estimators of bayesieve: {', '.join(FORMATS)}. "
+            f"Got {name}."
+        )
+    check_is_fitted(model, "classes_")
+    own = format_of(model)
+    arrays: dict[str, Any] = {}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "bayesieve": version("bayesieve"),
+        "class": name,
+        "parameters": _packed_parameters(model, arrays),
+        "attributes": _packed_attributes(model, own, arrays),
+    }
+    members: dict[str, Any] = {_HEADER: encoded(header)}
+    members |= {f"{member}.npy": array for member, array in arrays.items()}
+    for note, text in (notes or {}).items():
+        if _NOTE.fullmatch(note) is None or not isinstance(text, str):
+            raise ValueError(
+                "The 'notes' parameter of save_model must hold strings by names of "
+                f"small letters. Got {note!r}: {type(text).__name__}."
+            )
+        members[f"note.{note}.txt"] = text.encode("utf-8", "surrogatepass")
+    write_archive(members, path)
+
+
+def _packed_parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    packed = {}
+    for name, value in model.get_params(deep=False).items():
+        try:
+            packed[name] = Plain().put(f"parameters.{name}", value, arrays)
+        except TypeError as error:
+            raise ValueError(
+                f"The {name!r} parameter of {type(model).__name__} must hold plain "
+                f"values to be saved. Got {error}. "
+                f"Hint: model.set_params({name}=...) before saving."
+            ) from None
+    return packed
+
+
+def _packed_attributes(
+    model: Any, own: ModelFormat, arrays: dict[str, Any]
+) -> dict[str, Any]:
+    values = own.gather(model, list(own.attributes))
+    packed = {}
+    for name, kind in own.attributes.items():
+        value = values.get(name)
+        if value is None:
+            if name not in own.optional:
+                raise ValueError(
+                    f"This {type(model).__name__} is not fitted: it has no {name}."
+                )
+            continue
+        packed[name] = kind.put(name, value, arrays)
+    return packed
+
+
+def load_model(path: Any) -> Any:
+    """Read a model that `save_model` has written.
+
+    Nothing in the file is trusted and nothing in it is run: it can name the classes and
+    attributes of bayesieve only, every size is checked before memory is asked for, and
+    the parts must fit together.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    model : fitted estimator
+        Predicts exactly as the one that was saved. A file that is damaged, foreign or
+        of a newer version is a ValueError.
+
+    See Also
+    --------
+    save_model : Write the file; an example is there.
+
+    Notes
+    -----
+    Memory: a few times the size of the file. The regular expression in the
+    `token_pattern` of a text model is used as it is: one made to do harm can make
+    prediction slow.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from bayesieve import L0Screener, load_model, save_model
+    >>> path = os.path.join(tempfile.mkdtemp(), "screener")
+    >>> screener = L0Screener().fit([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1, 0, 1])
+    >>> save_model(screener, path)
+    >>> load_model(path).support_
+    array([ True, False])
+    """
+    return _opened(path, _read_model)
+
+
+def load_notes(path: Any) -> dict[str, str]:
+    """Read the notes that `save_model` has put beside a model, without the model.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    notes : dict of str to str
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from bayesieve import L0Screener, save_model
+    >>> from bayesieve.persistence import load_notes
+    >>> path = os.path.join(tempfile.mkdtemp(), "screener")
+    >>> screener = L0Screener().fit([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1, 0, 1])
+    >>> save_model(screener, path, notes={"source": "four rows"})
+    >>> load_notes(path)
+    {'source': 'four rows'}
+    """
+    return _opened(path, _read_notes)
+
+
+def _opened(path: Any, read: Any) -> Any:
+    """Open a model file and read it; whatever is wrong with it is one ValueError."""
+    with open(os.fspath(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            # Damage can look like a warning, of an old header for instance.
+            with warnings.catch_warnings(), zipfile.ZipFile(file) as archive:
+                warnings.simplefilter("error")
+                return read(ModelArchive(archive, size))
+        except RefusedError as error:
+            raise ValueError(f"{os.fspath(path)} {error}") from None
+        # Damaged archives raise whatever their damage leads to.
+        except Exception as error:
+            found = " ".join(str(error).split())[:200] or type(error).__name__
+            raise ValueError(
+                f"{os.fspath(path)} is not a readable model; it must be one written by "
+                f"bayesieve.save_model. Got: {found}"
+            ) from error
+
+
+def _read_header(archive: ModelArchive) -> dict[str, Any]:
+    header = archive.json(_HEADER)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise RefusedError("is not a model written by bayesieve.save_model.")
+    found = header.get("version")
+    if type(found) is not int or found < 1:
+        raise RefusedError(
+            f"has format {found!r}; this version reads format {VERSION}."
+        )
+    if found > VERSION:
+        raise RefusedError(
+            f"was written by a newer bayesieve (format {found}); this version reads "
+            f"format {VERSION}. Hint: pip install --upgrade bayesieve."
+        )
+    return header
+
+
+def _read_notes(archive: ModelArchive) -> dict[str, str]:
+    _read_header(archive)
+    return {
+        name.removeprefix("note.").removesuffix(".txt"): archive.content(name).decode(
+            "utf-8", "surrogatepass"
+        )
+        for name in sorted(archive.names)
+        if name.startswith("note.") and name.endswith(".txt")
+    }
+
+
+def _read_model(archive: ModelArchive) -> Any:
+    header = _read_header(archive)
+    name = header.get("class")
+    if not isinstance(name, str) or name not in FORMATS:
+        raise RefusedError(
+            f"holds a {json.dumps(name)[:60]}, which is not a model of this bayesieve."
+        )
+    model = _with_parameters(FORMATS[name].model, header.get("parameters"), archive)
+    own = format_of(model)
+    entries = header.get("attributes")
+    if not isinstance(entries, dict) or not entries.keys() <= own.attributes.keys():
+        raise RefusedError(f"has attributes that a {name} does not have.")
+    missing = own.attributes.keys() - entries.keys() - own.optional
+    if missing:
+        raise RefusedError(f"lacks {sorted(missing)[0]!r} of its {name}.")
+    sizes = Sizes()
+    values = {
+        attribute: kind.get(attribute, entries[attribute], archive, sizes)
+        for attribute, kind in own.attributes.items()
+        if attribute in entries
+    }
+    _read_notes(archive)  # for their checksums
+    archive.check_all_read()
+    own.restore(model, values)
+    return model
+
+
+def _with_parameters(model: type, entries: Any, archive: ModelArchive) -> Any:
+    """Return the model before fit, with parameters its own rules allow."""
+    known = set(model().get_params(deep=False))
+    if not isinstance(entries, dict) or not entries.keys() <= known:
+        raise RefusedError(f"has parameters that a {model.__name__} does not have.")
+    made = model(
+        **{
+            name: Plain().get(f"parameters.{name}", entry, archive, Sizes())
+            for name, entry in entries.items()
+        }
+    )
+    made._validate_params()
+    return made

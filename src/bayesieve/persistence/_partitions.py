@@ -1,0 +1,191 @@
+"""The partitions of a table's columns as a few long arrays, and its reader.
+
+A table may have tens of thousands of columns, so their partitions are laid end to end
+instead of each having members of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesieve.partition._column import ColumnPartition
+from bayesieve.partition._group import ValueGrouping
+from bayesieve.partition._partition import IntervalPartition, PartitionCost
+from bayesieve.persistence._archive import ModelArchive
+from bayesieve.persistence._kinds import Arrays, Kind, Sizes
+from bayesieve.persistence._values import pack_values, unpack_values
+from bayesieve.utils._table_columns import TableReader
+
+__all__ = ["Partitions", "ReaderKind", "StoredPartition", "named_partitions"]
+
+
+@dataclass(frozen=True)
+class StoredPartition:
+    """A partition without the name of its column and its classes."""
+
+    parts: IntervalPartition | ValueGrouping
+    values: tuple[Any, ...]
+    value_counts: np.ndarray | None
+    is_time: bool
+
+
+def named_partitions(
+    stored: list[StoredPartition], names: list[str], classes: np.ndarray
+) -> list[ColumnPartition]:
+    """Return the partitions as estimators hold them."""
+    return [
+        ColumnPartition(
+            name, classes, own.parts, own.values, own.value_counts, own.is_time
+        )
+        for name, own in zip(names, stored, strict=True)
+    ]
+
+
+def _stacked(tables: list[np.ndarray], n_classes: int) -> np.ndarray:
+    return np.vstack([np.zeros((0, n_classes)), *tables])
+
+
+def _joined(arrays: list[Any], dtype: Any) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype), *arrays]).astype(dtype)
+
+
+class Partitions(Kind):
+    """A list of `ColumnPartition`, one for each of m columns."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the arrays; the partitions must have names and classes elsewhere."""
+        parts = [column.parts for column in value]
+        groups = [p for p in parts if isinstance(p, ValueGrouping)]
+        grouped = [column for column in value if column.kind == "categorical"]
+        n_classes = value[0].classes.shape[0]
+        costs = [(p.cost, p.null_cost) for p in parts]
+        mine = {
+            "n_parts": np.array([p.n_parts for p in parts], np.int64),
+            "categorical": np.array([isinstance(p, ValueGrouping) for p in parts]),
+            "is_time": np.array([column.is_time for column in value]),
+            "exact": np.array([bool(p.exact) for p in parts]),
+            "granularity": np.array([p.granularity for p in parts], np.int64),
+            "costs": np.array(
+                [
+                    [c.construction, c.preparation, c.data]
+                    for pair in costs
+                    for c in pair
+                ],
+                np.float64,
+            ).reshape(-1, 6),
+            "counts": _stacked([p.counts for p in parts], n_classes),
+            "bounds": _joined(
+                [p.bounds for p in parts if isinstance(p, IntervalPartition)],
+                np.float64,
+            ),
+            "n_values": np.array([len(column.values) for column in grouped], np.int64),
+            "group": _joined([p.group for p in groups], np.int64),
+            "default_group": np.array([p.default_group for p in groups], np.int64),
+            "garbage_group": np.array([p.garbage_group for p in groups], np.int64),
+            "value_counts": _stacked(
+                [column.value_counts for column in grouped], n_classes
+            ),
+        }
+        for part, array in mine.items():
+            arrays[f"{name}.{part}"] = array
+        values = [value for column in grouped for value in column.values]
+        pack_values(arrays, f"{name}.values", values, "a categorical column")
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the partitions and check that their parts fit together."""
+        own = reader.below(f"{name}.")
+        n_parts = own.array("n_parts", "i")
+        n_columns = n_parts.shape[0]
+        sizes.agree("m", n_columns, name)
+        categorical = own.array("categorical", "b")
+        is_time, exact = own.array("is_time", "b"), own.array("exact", "b")
+        granularity = own.array("granularity", "i")
+        for flags in (categorical, is_time, exact, granularity):
+            Sizes(m=n_columns).agree("m", flags.shape[0], name)
+        costs = own.floats("costs", 2)
+        if costs.shape != (n_columns, 6) or not np.isfinite(costs).all():
+            raise ValueError(f"{name!r} has costs that are not numbers")
+        if (n_parts < 1).any() or n_parts.max(initial=0) >= 2**31:
+            raise ValueError(f"{name!r} has a column without parts")
+        counts = _split(own.floats("counts", 2), n_parts, sizes["C"], name)
+        numeric = ~categorical
+        bounds = _split(own.floats("bounds"), n_parts[numeric] - 1, None, name)
+        n_values = own.array("n_values", "i")
+        if n_values.shape[0] != int(categorical.sum()) or (n_values < 0).any():
+            raise ValueError(f"{name!r} has values without a column")
+        group = _split(own.array("group", "i").astype(np.int64), n_values, None, name)
+        value_counts = _split(own.floats("value_counts", 2), n_values, sizes["C"], name)
+        values = unpack_values(own, "values")
+        if len(values) != int(n_values.sum()):
+            raise ValueError(f"{name!r} has values without a column")
+        defaults, garbage = (
+            own.array("default_group", "i"),
+            own.array("garbage_group", "i"),
+        )
+        ends = np.concatenate([[0], np.cumsum(n_values)]).tolist()
+        found: list[StoredPartition] = []
+        cut = grouped = 0
+        for j in range(n_columns):
+            common: dict[str, Any] = {
+                "counts": counts[j],
+                "granularity": int(granularity[j]),
+                "cost": PartitionCost(*costs[j, :3].tolist()),
+                "null_cost": PartitionCost(*costs[j, 3:].tolist()),
+                "exact": bool(exact[j]),
+            }
+            if not categorical[j]:
+                edges = bounds[cut]
+                if np.isnan(edges).any() or (np.diff(edges) <= 0).any():
+                    raise ValueError(f"{name!r} has bounds that do not rise")
+                cut += 1
+                parts: Any = IntervalPartition(bounds=edges, **common)
+                found.append(StoredPartition(parts, (), None, bool(is_time[j])))
+                continue
+            mine = tuple(values[ends[grouped] : ends[grouped + 1]])
+            groups = group[grouped]
+            outside = groups.size and (groups.min() < 0 or groups.max() >= n_parts[j])
+            default, rest = int(defaults[grouped]), int(garbage[grouped])
+            if outside or not (0 <= default < n_parts[j] and -1 <= rest < n_parts[j]):
+                raise ValueError(f"{name!r} has a group that is not there")
+            if len(set(mine)) != len(mine):
+                raise ValueError(f"{name!r} has a value twice")
+            parts = ValueGrouping(
+                group=groups, default_group=default, garbage_group=rest, **common
+            )
+            found.append(StoredPartition(parts, mine, value_counts[grouped], False))
+            grouped += 1
+        return found
+
+
+def _split(
+    table: np.ndarray, lengths: np.ndarray, width: int | None, name: str
+) -> list[np.ndarray]:
+    """Cut an array into pieces of given lengths."""
+    wrong = width is not None and table.shape[1] != width
+    if wrong or table.shape[0] != sum(lengths.tolist()):
+        raise ValueError(f"{name!r} has arrays of different lengths")
+    return np.split(table, np.cumsum(lengths)[:-1]) if lengths.size else []
+
+
+class ReaderKind(Kind):
+    """What each column of a table is; names come from the estimator."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add which columns are categorical and which are times."""
+        arrays[f"{name}.categorical"] = np.asarray(value.categorical, bool)
+        arrays[f"{name}.temporal"] = np.asarray(value.temporal, bool)
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the columns."""
+        own = reader.below(f"{name}.")
+        categorical, temporal = (
+            own.array("categorical", "b"),
+            own.array("temporal", "b"),
+        )
+        for flags in (categorical, temporal):
+            sizes.agree("m", flags.shape[0], name)
+        found = TableReader(categorical, [], temporal)
+        return found

@@ -1,0 +1,132 @@
+"""Every command in the README, in the documents and in the help is run as written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.files import (
+    SCRIPT,
+    people,
+    reviews,
+    write_csv,
+    write_jsonl,
+    write_parquet,
+    write_svmlight,
+)
+
+from bayesieve.cli._app import COMMANDS
+
+pytest.importorskip("duckdb", reason="reading files needs duckdb")
+pytest.importorskip("pandas", reason="reading tables needs pandas")
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def sample_files(folder):
+    """Small real files under the names that the documents use."""
+    header = ("body", "stars")
+    rows = [(text, 5 if label == "pos" else 1) for text, label in reviews(150)]
+    write_csv(folder / "reviews.csv", header, rows)
+    write_csv(folder / "monday.csv", header, rows[:80])
+    write_csv(folder / "tuesday.csv", header, rows[80:])
+    write_csv(folder / "new.csv", header[:1], [row[:1] for row in rows[:20]])
+    (folder / "reviews").mkdir()
+    for part in range(2):
+        path = folder / "reviews" / f"part{part}.csv.gz"
+        write_csv(path, header, rows[part::2], opened=gzip.open)
+    (folder / "new").mkdir()
+    write_jsonl(folder / "new" / "a.jsonl", header[:1], [row[:1] for row in rows[:9]])
+    table = ("id", "age", "town", "mood", "day", "outcome")
+    filled = [(i, float(age) if age else None, *rest) for i, age, *rest in people(200)]
+    write_parquet(folder / "patients.parquet", table, filled)
+    write_csv(folder / "patients.csv", table, people(200))
+    rng = np.random.default_rng(0)
+    genes = rng.normal(size=(60, 30)) + np.outer(np.arange(60) % 2, np.arange(30) < 3)
+    names = [f"g{i}" for i in range(30)]
+    labelled = [
+        [*row, "yes" if i % 2 else "no"] for i, row in enumerate(genes.tolist())
+    ]
+    write_csv(folder / "genes.csv", [*names, "tumour"], labelled)
+    write_svmlight(folder / "counts.svm")
+
+
+def run(command, folder):
+    """Run a line as a user would type it, with the installed script on the path."""
+    search = os.pathsep.join([str(SCRIPT.parent), os.environ["PATH"]])
+    return subprocess.run(
+        command,
+        shell=True,
+        executable=shutil.which("bash"),
+        cwd=folder,
+        env={**os.environ, "PATH": search},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def commands_of(document):
+    """The lines that begin with `$ bayesieve` in blocks marked as console."""
+    text = document.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
+    joined = "".join(blocks).replace("\\\n", " ")
+    return re.findall(r"^\$ (bayesieve .*)$", joined, re.M)
+
+
+def check(command, folder):
+    done = run(command.partition("  #")[0], folder)
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    assert "Traceback" not in done.stderr
+    assert done.stdout or "--out" in command
+
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("bash") is None, reason="the lines are those of a POSIX shell"
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_of_documents(document, tmp_path):
+    commands = commands_of(document)
+    if not commands:
+        pytest.skip("there is no console command in it")
+    sample_files(tmp_path)
+    for command in commands:  # later lines use what earlier ones have written
+        check(command, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    sample_files(folder)
+    for command in (
+        "bayesieve select reviews.csv -k 6 --save reviews.model",
+        "bayesieve counts monday.csv --save monday.counts",
+        "bayesieve counts tuesday.csv --save tuesday.counts",
+        "bayesieve counts merge monday.counts tuesday.counts --save week.counts",
+    ):
+        check(command, folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "example", [line for command in COMMANDS for line in command.examples]
+)
+def test_examples_of_the_help(example, folder):
+    if example.endswith("| source      # now, in fish"):
+        pytest.skip("a line for fish; what it prints is tested elsewhere")
+    if example.startswith("eval"):
+        done = run(example + "\ncomplete -p bayesieve", folder)
+        assert done.returncode == 0, done.stderr
+        assert "_bayesieve" in done.stdout
+        return
+    check(example, folder)

@@ -1,0 +1,139 @@
+"""Which rows are held out, and which columns are guessed."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pytest
+from tests.cli.files import PEOPLE, people, write_csv, write_jsonl, write_reviews
+
+from bayesieve.cli._columns import choose_columns
+from bayesieve.cli._files import find_files
+from bayesieve.cli._fitted import one_standard_error
+from bayesieve.cli._labels import HeldOut, read_labels
+
+pytest.importorskip("duckdb", reason="reading files needs duckdb")
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.33, 0.5, 0.9])
+def test_the_share_is_held_out_of_every_class(share):
+    codes = np.repeat([0, 1, 2], [4000, 1000, 200])
+    np.random.default_rng(0).shuffle(codes)
+    held = HeldOut(share, 3).mask(codes)
+    for code in range(3):
+        assert held[codes == code].mean() == pytest.approx(share, abs=0.02)
+
+
+def test_batches_do_not_matter():
+    codes = np.random.default_rng(0).integers(3, size=1000)
+    whole = HeldOut(0.25, 3, seed=5).mask(codes)
+    split = HeldOut(0.25, 3, seed=5)
+    parts = [split.mask(part) for part in np.split(codes, [1, 2, 77, 500, 999])]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    assert (HeldOut(0.25, 3, seed=6).mask(codes) != whole).any()
+
+
+def test_every_class_is_learnt_from():
+    for seed in range(50):
+        held = HeldOut(0.9, 4, seed).mask(np.array([0, 1, 1, 2, 3, 3, 3]))
+        assert not held[[0, 1, 3, 4]].any()
+
+
+def test_nothing_is_held_out_for_a_share_of_zero():
+    assert not HeldOut(0.0, 2).mask(np.arange(1000) % 2).any()
+
+
+def test_the_rows_held_out_do_not_follow_a_period():
+    # A label that repeats every four rows must not put one kind of row aside.
+    held = HeldOut(0.25, 1).mask(np.zeros(4000, dtype=int))
+    shares = held.reshape(-1, 4).mean(axis=0)
+    assert shares.min() > 0.2
+    assert shares.max() < 0.3
+
+
+def test_folds_are_of_equal_size():
+    codes = np.random.default_rng(0).integers(2, size=1000)
+    folds = HeldOut(0.0, 2, folds=5).fold(codes)
+    assert set(folds) == set(range(5))
+    assert np.bincount(folds).max() - np.bincount(folds).min() <= 2
+
+
+def test_the_smallest_k_within_one_standard_error():
+    cv = [
+        {"k": 2, "mean": 0.80, "se": 0.01},
+        {"k": 5, "mean": 0.895, "se": 0.01},
+        {"k": 9, "mean": 0.90, "se": 0.01},
+        {"k": 20, "mean": 0.90, "se": 0.02},
+    ]
+    assert one_standard_error(cv) == (9, 5)
+
+
+def guessed(path, **given):
+    arguments = {"text": None, "label": None, "no_text": False, "drop": []} | given
+    return choose_columns(find_files([str(path)]), argparse.Namespace(**arguments))
+
+
+def test_texts_and_labels_are_guessed(tmp_path):
+    found = guessed(write_reviews(tmp_path, "csv"))
+    assert (found.text, found.label) == ("text", "label")
+    assert found.guessed == {"--text": "text", "--label": "label"}
+    assert guessed(write_reviews(tmp_path, "csv"), no_text=True).text is None
+
+
+def test_the_label_of_a_table_is_guessed_last(tmp_path):
+    path = write_csv(tmp_path / "p.csv", PEOPLE, people())
+    found = guessed(path)
+    assert (found.text, found.label) == (None, "bought")
+    assert found.features == ["id", "age", "town", "mood", "day"]
+    assert guessed(path, drop=["id"]).features == ["age", "town", "mood", "day"]
+
+
+def test_a_name_goes_before_the_place(tmp_path):
+    rows = [(i % 3, i / 7, i % 2) for i in range(60)]
+    path = write_csv(tmp_path / "p.csv", ("Class", "x", "flag"), rows)
+    assert guessed(path).label == "Class"
+
+
+def test_a_sorted_file_has_its_label_guessed_by_name(tmp_path):
+    rows = [(f"some words about {i}", int(i > 2500), i % 5) for i in range(5000)]
+    path = write_csv(tmp_path / "p.csv", ("text", "label", "rating"), rows)
+    assert guessed(path).label == "label"
+
+
+def test_the_wordiest_column_is_the_text(tmp_path):
+    rows = [
+        (f"a title {i}", f"a longer body of text with number {i}", i % 2)
+        for i in range(40)
+    ]
+    path = write_jsonl(tmp_path / "p.jsonl", ("headline", "story", "label"), rows)
+    assert guessed(path).text == "story"
+
+
+def test_texts_without_spaces_are_texts(tmp_path):
+    rows = [("今天天气很好我们一起去公园散步吧" * 4 + str(i), i % 2) for i in range(40)]
+    path = write_csv(tmp_path / "p.csv", ("内容", "label"), rows)
+    assert guessed(path).text == "内容"
+
+
+def test_labels_are_counted(tmp_path):
+    path = write_csv(tmp_path / "p.csv", ("x", "y"), [(1, "b"), (2, "a"), (3, "b")])
+    labels = read_labels(find_files([str(path)]), "y")
+    assert labels.classes.tolist() == ["a", "b"]
+    assert labels.rows.tolist() == [1, 2]
+    assert labels.majority == 1
+
+
+def test_ones_and_trues_are_two_kinds(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"x": 1, "y": 1}\n{"x": 2, "y": true}\n{"x": 3, "y": "a"}\n')
+    labels = read_labels(find_files([str(path)]), "y")
+    assert len(labels.classes) == 3  # all of them are text then
+
+
+def test_paths_with_wildcards_in_their_names(tmp_path):
+    odd = tmp_path / "a[1]*?.csv"
+    write_csv(odd, ("x", "y"), [(1, "b"), (2, "a")])
+    write_csv(tmp_path / "a1.csv", ("x", "y"), [(1, "c"), (2, "d")])
+    labels = read_labels(find_files([str(odd)]), "y")
+    assert labels.classes.tolist() == ["a", "b"]
