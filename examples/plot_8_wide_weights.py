@@ -31,8 +31,8 @@ X = sparse.csr_array(np.hstack([words, noise]))
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 # %%
-# Naive Bayes on every word, and weights on as many as the data ask for. Labels are
-# about as often right; what gains is how far the probabilities can be believed.
+# Naive Bayes on every word, and weights on as many as the data ask for. Labels are a
+# little less often right here; what gains is how far probabilities can be believed.
 plain = MultinomialNB().fit(X_train, y_train)
 weighted = SelectiveMultinomialNB().fit(X_train, y_train)
 for name, model in (("naive Bayes", plain), ("weights", weighted)):
