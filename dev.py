@@ -5,6 +5,7 @@ python3 dev.py demo            install into .venv and run `bayesieve demo`
 python3 dev.py test [ARGS]     install into .venv and run the tests (ARGS go to pytest)
 python3 dev.py lint            ruff, mypy and the import contracts
 python3 dev.py build           sdist and wheel into dist/, then try the wheel out
+python3 dev.py docs [ARGS]     the documentation into build/docs (ARGS go to Sphinx)
 """
 
 # ruff: noqa: I002
@@ -50,7 +51,7 @@ def main(arguments: list) -> int:
     if sys.version_info[:2] < OLDEST_PYTHON:
         here = ".".join(map(str, sys.version_info[:2]))
         raise DevError(f"Python 3.11 or newer is needed; {sys.executable} is {here}.")
-    commands = {"demo": demo, "test": test, "lint": lint, "build": build}
+    commands = {"demo": demo, "test": test, "lint": lint, "build": build, "docs": docs}
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__.strip())
         return 0
@@ -61,12 +62,12 @@ def main(arguments: list) -> int:
 
 
 def demo(arguments: list) -> int:
-    install(test_tools=False)
+    install()
     return run([script(VENV, "bayesieve"), "demo", *arguments])
 
 
 def test(arguments: list) -> int:
-    install(test_tools=True)
+    install(extra="test")
     workers = ["-n", str(cores())]
     return run([python_of(VENV), "-m", "pytest", *workers, *arguments])
 
@@ -74,7 +75,7 @@ def test(arguments: list) -> int:
 def lint(arguments: list) -> int:
     if arguments:
         raise DevError(f"lint takes no arguments. Got {' '.join(arguments)!r}.")
-    install(test_tools=True)
+    install(extra="test")
     failed = []
     for name, command in LINTERS:
         say(f"{name} ...")
@@ -120,7 +121,19 @@ def build(arguments: list) -> int:
     return 0
 
 
-def install(*, test_tools: bool) -> None:
+def docs(arguments: list) -> int:
+    install(extra="docs")
+    out = ROOT / "build" / "docs"
+    source = [str(ROOT / "docs"), str(out / "html")]
+    # Warnings are errors, all of them told: a page that is half right is not built.
+    strict = ["-W", "--keep-going", "--jobs", str(cores()), "-d", str(out / "doctrees")]
+    failed = run([python_of(VENV), "-m", "sphinx", *strict, *arguments, *source])
+    if not failed:
+        say(f"open {(out / 'html' / 'index.html').relative_to(ROOT)}")
+    return failed
+
+
+def install(*, extra: str = "") -> None:
     """Install the package into .venv, unless what is there is up to date."""
     wanted = {"python": sys.version, "source": digest_of_source()}
     requirements = digest([ROOT / "pyproject.toml"])
@@ -133,16 +146,18 @@ def install(*, test_tools: bool) -> None:
         create_venv(VENV)
         found = {}
     current = found.get("source") == wanted["source"]
-    if current and (not test_tools or found.get("test_tools") == requirements):
+    if current and (not extra or found.get(f"{extra}_tools") == requirements):
         return
     check_compiler()
-    what = "bayesieve and the test tools" if test_tools else "bayesieve"
+    what = f"bayesieve and the {extra} tools" if extra else "bayesieve"
     say(f"installing {what} into .venv (compiles; about a minute the first time) ...")
     STAMP.unlink(missing_ok=True)  # an interrupted install must not count as done
-    pip(VENV, "install", ".[test]" if test_tools else ".")
-    if test_tools:
+    pip(VENV, "install", f".[{extra}]" if extra else ".")
+    if extra == "test":
         install_spark()
-    wanted["test_tools"] = requirements if test_tools else found.get("test_tools", "")
+    for name in ("test", "docs"):  # what an earlier install has brought is still there
+        earlier = found.get(f"{name}_tools", "")
+        wanted[f"{name}_tools"] = requirements if name == extra else earlier
     STAMP.write_text(json.dumps(wanted), encoding="utf-8")
 
 

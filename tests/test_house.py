@@ -113,7 +113,7 @@ def test_readme_commands_are_those_of_dev_py(readme):
         check=True,
     )
     offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
-    assert set(named) <= set(offered) == {"demo", "test", "lint", "build"}
+    assert set(named) <= set(offered) == {"demo", "test", "lint", "build", "docs"}
 
 
 def test_dev_py_names_an_unknown_command():
@@ -128,7 +128,7 @@ def test_dev_py_names_an_unknown_command():
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "dev.py: unknown command 'tset'; choose from demo, test, lint, build.\n"
+        "dev.py: unknown command 'tset'; choose from demo, test, lint, build, docs.\n"
     )
 
 
