@@ -146,7 +146,9 @@ def test_the_descent_kernel_minimises_the_plain_second_order_model(kind, interce
         options={"maxiter": 10_000, "ftol": 1e-16, "gtol": 1e-12},
     )
     value = g @ found + 0.5 * found @ H @ found
-    assert value <= best.fun + 1e-9 * abs(best.fun)
+    # With more than two classes the kernel keeps rows in single precision.
+    rounding = 1e-9 if R == 1 else 1e-6
+    assert value <= best.fun + rounding * abs(best.fun)
     assert (step >= low).all()
     assert (step <= high).all()
 

@@ -108,11 +108,14 @@ int descent(const Indices& indptr, const Rows& rows, const std::optional<Values>
     return with_terms(indptr, rows, values, slope, offset, [&](const auto& terms) {
         nb::gil_scoped_release release;
         using Value = std::remove_cv_t<std::remove_pointer_t<decltype(terms.values)>>;
-        bayesieve::LinearDescent<Value> model(terms, posterior.data(),
-                                              row_weight ? row_weight->data() : nullptr, n,
-                                              which.data, which.count);
-        return model.run(gradient.data(), low.data(), high.data(), step, ig, b, rounds,
-                         conjugate_steps, tol);
+        auto run = [&](auto real) {
+            bayesieve::LinearDescent<Value, decltype(real)> model(
+                terms, posterior.data(), row_weight ? row_weight->data() : nullptr, n, which.data,
+                which.count);
+            return model.run(gradient.data(), low.data(), high.data(), step, ig, b, rounds,
+                             conjugate_steps, tol);
+        };
+        return R == 1 ? run(1.0) : run(1.0f);
     });
 }
 
@@ -128,10 +131,16 @@ void curvatures(const Indices& indptr, const Rows& rows, const std::optional<Val
     with_terms(indptr, rows, values, slope, offset, [&](const auto& terms) {
         nb::gil_scoped_release release;
         using Value = std::remove_cv_t<std::remove_pointer_t<decltype(terms.values)>>;
-        const bayesieve::LinearDescent<Value> model(terms, posterior.data(),
-                                                    row_weight ? row_weight->data() : nullptr, n,
-                                                    which.data, which.count);
-        std::copy(model.curvatures().begin(), model.curvatures().end(), to);
+        auto run = [&](auto real) {
+            const bayesieve::LinearDescent<Value, decltype(real)> model(
+                terms, posterior.data(), row_weight ? row_weight->data() : nullptr, n, which.data,
+                which.count);
+            std::copy(model.curvatures().begin(), model.curvatures().end(), to);
+        };
+        if (slope.shape(1) == 1)
+            run(1.0);
+        else
+            run(1.0f);
     });
 }
 

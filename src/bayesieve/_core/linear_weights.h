@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "parallel.h"
@@ -17,59 +18,53 @@
 
 namespace bayesieve {
 
-// Loops over the entries of a column with several classes, compiled also for wider registers.
-// Sums go in four chains, whatever the registers, so that results are the same.
+// Loops over the entries of a column with several classes, compiled also for wider registers. They
+// serve the second-order model, a step whose errors the next one sees: single precision is enough
+// there, and half the memory to move. Sums go in eight chains, whatever the registers, so that
+// results are the same.
 
-BAYESIEVE_WIDE static double gather_column(const std::int32_t* rows, const double* x,
-                                           std::size_t count, const double* s, std::size_t R,
-                                           const double* v) {
+inline float dot_of_floats(const float* a, const float* b, std::size_t size) {
+    float s[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    std::size_t i = 0;
+    for (; i + 8 <= size; i += 8)
+        for (std::size_t k = 0; k < 8; ++k) s[k] += a[i + k] * b[i + k];
+    for (std::size_t k = 0; i < size; ++i, ++k) s[k] += a[i] * b[i];
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+BAYESIEVE_WIDE static double gather_column(const std::int32_t* rows, const float* x,
+                                           std::size_t count, const float* s, std::size_t R,
+                                           const float* v) {
     double sum = 0.0;
     for (std::size_t e = 0; e < count; ++e) {
-        const double* u = v + static_cast<std::size_t>(rows[e]) * R;
-        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-        std::size_t i = 0;
-        for (; i + 4 <= R; i += 4) {
-            s0 += s[i] * u[i];
-            s1 += s[i + 1] * u[i + 1];
-            s2 += s[i + 2] * u[i + 2];
-            s3 += s[i + 3] * u[i + 3];
-        }
-        for (; i < R; ++i) s0 += s[i] * u[i];
-        sum += x[e] * ((s0 + s1) + (s2 + s3));
+        const float* u = v + static_cast<std::size_t>(rows[e]) * R;
+        sum += static_cast<double>(x[e]) * dot_of_floats(s, u, R);
     }
     return sum;
 }
 
-BAYESIEVE_WIDE static void scatter_column(const std::int32_t* rows, const double* x,
-                                          std::size_t count, const double* s, std::size_t R,
-                                          double* out) {
+BAYESIEVE_WIDE static void scatter_column(const std::int32_t* rows, const float* x,
+                                          std::size_t count, const float* s, std::size_t R,
+                                          float* out) {
     for (std::size_t e = 0; e < count; ++e) {
-        double* to = out + static_cast<std::size_t>(rows[e]) * R;
-        const double factor = x[e];
+        float* to = out + static_cast<std::size_t>(rows[e]) * R;
+        const float factor = x[e];
         for (std::size_t c = 0; c < R; ++c) to[c] += factor * s[c];
     }
 }
 
 // v_n += step x_n r_n p_n (s - s.p_n), row by row of the column.
-BAYESIEVE_WIDE static void curve_column(const std::int32_t* rows, const double* x,
-                                        std::size_t count, const double* s, std::size_t R,
-                                        const double* posterior, const double* row_weight,
-                                        double step, double* v) {
+BAYESIEVE_WIDE static void curve_column(const std::int32_t* rows, const float* x,
+                                        std::size_t count, const float* s, std::size_t R,
+                                        const float* posterior, const double* row_weight,
+                                        double step, float* v) {
     for (std::size_t e = 0; e < count; ++e) {
         const std::size_t n = static_cast<std::size_t>(rows[e]);
-        const double* p = posterior + n * R;
-        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-        std::size_t i = 0;
-        for (; i + 4 <= R; i += 4) {
-            s0 += s[i] * p[i];
-            s1 += s[i + 1] * p[i + 1];
-            s2 += s[i + 2] * p[i + 2];
-            s3 += s[i + 3] * p[i + 3];
-        }
-        for (; i < R; ++i) s0 += s[i] * p[i];
-        const double mean = (s0 + s1) + (s2 + s3);
-        const double factor = step * x[e] * (row_weight == nullptr ? 1.0 : row_weight[n]);
-        double* to = v + n * R;
+        const float* p = posterior + n * R;
+        const float mean = dot_of_floats(s, p, R);
+        const float factor = static_cast<float>(
+            step * x[e] * (row_weight == nullptr ? 1.0 : row_weight[n]));
+        float* to = v + n * R;
         for (std::size_t c = 0; c < R; ++c) to[c] += factor * p[c] * (s[c] - mean);
     }
 }
@@ -86,11 +81,12 @@ struct LinearTerms {
     double at(std::int64_t i) const {
         return values == nullptr ? 1.0 : static_cast<double>(values[i]);
     }
-    // Values of a column as doubles, in a scratch space that keeps its size.
-    const double* column(std::size_t j, std::vector<double>& scratch) const {
+    // Values of a column as floats, in a scratch space that keeps its size.
+    const float* column(std::size_t j, std::vector<float>& scratch) const {
         const std::size_t count = static_cast<std::size_t>(indptr[j + 1] - indptr[j]);
         if (scratch.size() < count) scratch.resize(count);
-        for (std::size_t e = 0; e < count; ++e) scratch[e] = at(indptr[j] + e);
+        for (std::size_t e = 0; e < count; ++e)
+            scratch[e] = static_cast<float>(at(indptr[j] + static_cast<std::int64_t>(e)));
         return scratch.data();
     }
 };
@@ -170,14 +166,22 @@ void linear_add_scores(const LinearTerms<Value>& terms, const std::int64_t* chos
 // and over free intercepts where asked: sweeps of coordinate descent and conjugate gradients. Keeps v_n = W_n (sum_k x_nk d_k s_k + b),
 // so that a coordinate costs one pass over its column, and a second one only if it moves. An
 // offset touches every row: with offsets each move is O(rows).
-template <class Value>
+//
+// Real is the type of what is kept for each row: double for two classes, float for more.
+template <class Value, class Real>
 class LinearDescent {
 public:
     LinearDescent(const LinearTerms<Value>& terms, const double* posterior, const double* row_weight,
                   std::size_t n_rows, const std::int64_t* chosen, std::size_t count)
         : terms_(terms), p_(posterior), weight_(row_weight), n_rows_(n_rows), chosen_(chosen),
           count_(count), R_(terms.width), v_(n_rows * terms.width, 0.0), diagonal_(count) {
-        if (R_ == 1) {
+        if constexpr (kMany) {
+            posterior_.assign(posterior, posterior + n_rows * R_);
+            slopes_.resize(count * R_);
+            for (std::size_t i = 0; i < count; ++i)
+                for (std::size_t c = 0; c < R_; ++c)
+                    slopes_[i * R_ + c] = static_cast<float>(terms.slope[column(i) * R_ + c]);
+        } else {
             h_.resize(n_rows);
             for (std::size_t n = 0; n < n_rows; ++n)
                 h_[n] = row(n) * p_[n] * (1.0 - p_[n]);
@@ -190,6 +194,8 @@ public:
             for (std::size_t i = first; i < last; ++i) diagonal_[i] = diagonal(i);
         });
     }
+
+    static constexpr bool kMany = std::is_same_v<Real, float>;
 
     // Rounds of two sweeps over the coordinates, which find the bounds that hold, and conjugate
     // gradients on those that are free, until a round gains less than tol of the first one.
@@ -255,7 +261,7 @@ private:
         if (m == 0) return;
         // All vectors hold the free coordinates, then the intercepts.
         std::vector<double> r(m + nb), z(m + nb), p(m + nb), x(m + nb, 0.0), Hp(m + nb);
-        std::vector<double> wave(n_rows_ * R_);  // W (X p + intercepts)
+        std::vector<Real> wave(n_rows_ * R_);  // W (X p + intercepts)
         for (std::size_t f = 0; f < m; ++f) r[f] = -(gradient[free[f]] + model_gradient(free[f]));
         if (nb > 0) {
             for (std::size_t c = 0; c < R_; ++c) r[m + c] = -intercept_gradient[c];
@@ -303,7 +309,7 @@ private:
             d[i] = std::min(std::max(d[i] + length * p[f], low[i]), high[i]);
         }
         for (std::size_t c = 0; c < nb; ++c) b[c] += length * p[m + c];
-        for (std::size_t e = 0; e < v_.size(); ++e) v_[e] += length * wave[e];
+        for (std::size_t e = 0; e < v_.size(); ++e) v_[e] += static_cast<Real>(length) * wave[e];
         if (!total_.empty()) {
             std::fill(total_.begin(), total_.end(), 0.0);
             add_totals(v_, total_.data(), 1.0);
@@ -317,7 +323,7 @@ private:
     }
 
     // out (R) += sign * the sum over the rows.
-    void add_totals(const std::vector<double>& rows, double* out, double sign) const {
+    void add_totals(const std::vector<Real>& rows, double* out, double sign) const {
         for (std::size_t n = 0; n < n_rows_; ++n)
             for (std::size_t c = 0; c < R_; ++c) out[c] += sign * rows[n * R_ + c];
     }
@@ -333,7 +339,7 @@ private:
 
     // wave = W (X p + intercepts), Hp = X' wave and its sum over the rows.
     void apply(const std::vector<std::size_t>& free, std::size_t nb, const std::vector<double>& p,
-               std::vector<double>& wave, std::vector<double>& Hp) const {
+               std::vector<Real>& wave, std::vector<double>& Hp) const {
         const std::size_t m = free.size();
         std::vector<double> start(R_, 0.0);
         for (std::size_t c = 0; c < nb; ++c) start[c] = p[m + c];
@@ -342,30 +348,30 @@ private:
                 for (std::size_t c = 0; c < R_; ++c)
                     start[c] += p[f] * terms_.offset[column(free[f]) * R_ + c];
         for (std::size_t n = 0; n < n_rows_; ++n)
-            for (std::size_t c = 0; c < R_; ++c) wave[n * R_ + c] = start[c];
-        std::vector<double> s(R_);
+            for (std::size_t c = 0; c < R_; ++c) wave[n * R_ + c] = static_cast<Real>(start[c]);
+        std::vector<Real> s(R_);
         for (std::size_t f = 0; f < m; ++f) {
             const std::size_t j = column(free[f]);
-            for (std::size_t c = 0; c < R_; ++c) s[c] = p[f] * terms_.slope[j * R_ + c];
-            if (R_ == 1) {
-                for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e)
+            const std::int64_t begin = terms_.indptr[j], end = terms_.indptr[j + 1];
+            for (std::size_t c = 0; c < R_; ++c)
+                s[c] = static_cast<Real>(p[f] * terms_.slope[j * R_ + c]);
+            if constexpr (kMany)
+                scatter_column(terms_.rows + begin, terms_.column(j, scratch_),
+                               static_cast<std::size_t>(end - begin), s.data(), R_, wave.data());
+            else
+                for (std::int64_t e = begin; e < end; ++e)
                     wave[terms_.rows[e]] += terms_.at(e) * s[0];
-                continue;
-            }
-            const std::int64_t begin = terms_.indptr[j];
-            scatter_column(terms_.rows + begin, terms_.column(j, scratch_),
-                           static_cast<std::size_t>(terms_.indptr[j + 1] - begin), s.data(), R_,
-                           wave.data());
         }
         for (std::size_t n = 0; n < n_rows_; ++n) {
-            if (R_ == 1) {
+            if constexpr (kMany) {
+                const float* q = &posterior_[n * R_];
+                float* u = &wave[n * R_];
+                const float mean = dot_of_floats(q, u, R_);
+                const float r = static_cast<float>(row(n));
+                for (std::size_t c = 0; c < R_; ++c) u[c] = r * q[c] * (u[c] - mean);
+            } else {
                 wave[n] *= h_[n];
-                continue;
             }
-            const double* q = p_ + n * R_;
-            double* u = &wave[n * R_];
-            const double mean = dot_product(q, u, R_);
-            for (std::size_t c = 0; c < R_; ++c) u[c] = row(n) * q[c] * (u[c] - mean);
         }
         std::vector<double> total(R_, 0.0);
         if (nb > 0 || terms_.offset != nullptr) add_totals(wave, total.data(), 1.0);
@@ -414,49 +420,48 @@ private:
     double model_gradient(std::size_t i) const { return gathered(i, v_, total_); }
 
     // x_j slope_j + offset_j times a vector of the rows; `total` is the vector's sum.
-    double gathered(std::size_t i, const std::vector<double>& v,
+    double gathered(std::size_t i, const std::vector<Real>& v,
                     const std::vector<double>& total) const {
         const std::size_t j = column(i);
-        const double* s = terms_.slope + j * R_;
         double sum = 0.0;
         if (terms_.offset != nullptr) {
             const double* a = terms_.offset + j * R_;
             for (std::size_t c = 0; c < R_; ++c) sum += a[c] * total[c];
         }
         const std::int64_t begin = terms_.indptr[j], end = terms_.indptr[j + 1];
-        if (R_ == 1) {
+        if constexpr (kMany) {
+            return sum + gather_column(terms_.rows + begin, terms_.column(j, scratch_),
+                                       static_cast<std::size_t>(end - begin), &slopes_[i * R_],
+                                       R_, v.data());
+        } else {
             double own = 0.0;
             if (terms_.values == nullptr)
                 for (std::int64_t e = begin; e < end; ++e) own += v[terms_.rows[e]];
             else
                 for (std::int64_t e = begin; e < end; ++e)
                     own += terms_.at(e) * v[terms_.rows[e]];
-            return sum + s[0] * own;
+            return sum + terms_.slope[j] * own;
         }
-        thread_local std::vector<double> scratch;
-        return sum + gather_column(terms_.rows + begin, terms_.column(j, scratch),
-                                   static_cast<std::size_t>(end - begin), s, R_, v.data());
     }
 
     void move(std::size_t i, double step) {
         const std::size_t j = column(i);
-        const double* s = terms_.slope + j * R_;
         if (terms_.offset != nullptr) {
             move_everywhere(j, step);
             return;
         }
-        if (R_ == 1) {
-            const double t = step * s[0];
-            for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e) {
+        const std::int64_t begin = terms_.indptr[j], end = terms_.indptr[j + 1];
+        if constexpr (kMany) {
+            curve_column(terms_.rows + begin, terms_.column(j, scratch_),
+                         static_cast<std::size_t>(end - begin), &slopes_[i * R_], R_,
+                         posterior_.data(), weight_, step, v_.data());
+        } else {
+            const double t = step * terms_.slope[j];
+            for (std::int64_t e = begin; e < end; ++e) {
                 const std::size_t n = terms_.rows[e];
                 v_[n] += t * terms_.at(e) * h_[n];
             }
-            return;
         }
-        const std::int64_t begin = terms_.indptr[j];
-        curve_column(terms_.rows + begin, terms_.column(j, scratch_),
-                     static_cast<std::size_t>(terms_.indptr[j + 1] - begin), s, R_, p_, weight_,
-                     step, v_.data());
     }
 
     // A move with an offset: every row, and the sum of all v.
@@ -471,10 +476,10 @@ private:
     // v_n += factor * W_n s
     void add_curved(std::size_t n, double factor, const double* s) {
         const double* p = p_ + n * R_;
-        double* v = &v_[n * R_];
         const double mean = dot_product(s, p, R_);
         factor *= row(n);
-        for (std::size_t c = 0; c < R_; ++c) v[c] += factor * p[c] * (s[c] - mean);
+        for (std::size_t c = 0; c < R_; ++c)
+            v_[n * R_ + c] += static_cast<Real>(factor * p[c] * (s[c] - mean));
     }
 
     // sum_n W_n, the curvature of the intercepts; its lower triangle.
@@ -532,10 +537,10 @@ private:
             fall += 0.5 * force[c] * step[c];
         }
         for (std::size_t n = 0; n < n_rows_; ++n) {
-            if (R_ == 1)
-                v_[n] += step[0] * h_[n];
-            else
+            if constexpr (kMany)
                 add_curved(n, 1.0, step.data());
+            else
+                v_[n] += step[0] * h_[n];
         }
         if (!total_.empty()) {
             std::fill(total_.begin(), total_.end(), 0.0);
@@ -549,8 +554,10 @@ private:
     std::size_t n_rows_;
     const std::int64_t* chosen_;
     std::size_t count_, R_;
-    std::vector<double> v_, diagonal_, h_, curvature_, factor_, share_;
-    mutable std::vector<double> scratch_;
+    std::vector<Real> v_;
+    std::vector<double> diagonal_, h_, curvature_, factor_, share_;
+    std::vector<float> posterior_, slopes_;  // copies of what many classes read often
+    mutable std::vector<float> scratch_;
     std::vector<double> total_;  // sum of v over the rows, kept only where there are offsets
 };
 
