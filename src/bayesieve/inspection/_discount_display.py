@@ -10,11 +10,11 @@ from bayesieve.inspection._plotting import (
     ACCENT,
     axes_of,
     clipped,
+    names_of,
     require_fitted,
     short_name,
 )
 from bayesieve.utils._feature_view import (
-    feature_names,
     is_bernoulli,
     logit,
     support_weights,
@@ -76,7 +76,12 @@ class DiscountDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, max_labels: int = 15, ax: Any = None
+        cls,
+        estimator: Any,
+        *,
+        max_labels: int = 15,
+        feature_names: Any = None,
+        ax: Any = None,
     ) -> DiscountDisplay:
         """Draw the features of a fitted selective classifier.
 
@@ -85,6 +90,8 @@ class DiscountDisplay:
         estimator : SelectiveMultinomialNB or SelectiveBernoulliNB
         max_labels : int, default=15
             Most features to name.
+        feature_names : array-like of str of shape (n_features_in_,), optional
+            Names, where the classifier was fitted on a matrix without any.
         ax : matplotlib Axes, optional
         """
         draws = "the weights of a selective classifier against those of naive Bayes"
@@ -92,7 +99,7 @@ class DiscountDisplay:
             require_fitted(estimator, attribute, display="DiscountDisplay", draws=draws)
         columns = np.asarray(estimator.support_indices_)
         weights = support_weights(estimator)
-        names = feature_names(estimator, columns)
+        names = names_of(estimator, columns, feature_names)
         display = cls(naive_strength(estimator), weights, names)
         return display.plot(max_labels=max_labels, ax=ax)
 

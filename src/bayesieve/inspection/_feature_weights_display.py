@@ -11,6 +11,7 @@ from bayesieve.inspection._plotting import (
     axes_of,
     bar_styles,
     clipped,
+    names_of,
     no_formulas,
     short_name,
 )
@@ -73,13 +74,7 @@ class FeatureWeightsDisplay:
         check_is_fitted(estimator)
         view = feature_view(estimator, max_features)
         if feature_names is not None:
-            if len(feature_names) != estimator.n_features_in_:
-                raise ValueError(
-                    "feature_names must name each of the "
-                    f"{estimator.n_features_in_:,} features. "
-                    f"Got {len(feature_names):,} names."
-                )
-            names = [str(feature_names[i]) for i in view.indices.tolist()]
+            names = names_of(estimator, view.indices, feature_names)
             view = FeatureView(**{**vars(view), "names": names})
         return cls(view).plot(max_features=max_features, ax=ax)
 

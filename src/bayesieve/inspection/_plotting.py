@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesieve.utils._feature_view import feature_names
 from bayesieve.utils._path_picture import (
     ACCENT,
     SECOND,
@@ -27,6 +28,7 @@ __all__ = [
     "count_axis",
     "line_styles",
     "mark",
+    "names_of",
     "no_formulas",
     "panels",
     "require_fitted",
@@ -151,3 +153,15 @@ def _start(group: list[float], gap: float) -> float:
 
 def _end(group: list[float], gap: float) -> float:
     return group[0] / group[1] + gap * (group[1] - 1) / 2
+
+
+def names_of(estimator: Any, columns: Any, given: Any) -> list[str]:
+    """Names of some columns: those given for all features, else the estimator's."""
+    if given is None:
+        return feature_names(estimator, columns)
+    if len(given) != estimator.n_features_in_:
+        raise ValueError(
+            f"feature_names must name each of the {estimator.n_features_in_:,} "
+            f"features. Got {len(given):,} names."
+        )
+    return [str(given[i]) for i in columns.tolist()]

@@ -11,11 +11,11 @@ from bayesieve.inspection._plotting import (
     SECOND,
     axes_of,
     line_styles,
+    names_of,
     require_fitted,
     short_name,
     spread_labels,
 )
-from bayesieve.utils._feature_view import feature_names
 
 __all__ = ["WeightPathDisplay", "earliest_features"]
 
@@ -89,7 +89,12 @@ class WeightPathDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, max_features: int = 20, ax: Any = None
+        cls,
+        estimator: Any,
+        *,
+        max_features: int = 20,
+        feature_names: Any = None,
+        ax: Any = None,
     ) -> WeightPathDisplay:
         """Draw the path of a fitted `SelectiveMultinomialNB` or `SelectiveBernoulliNB`.
 
@@ -98,6 +103,8 @@ class WeightPathDisplay:
         estimator : fitted classifier with a path_
         max_features : int, default=20
             Most features to draw, those that enter first.
+        feature_names : array-like of str of shape (n_features_in_,), optional
+            Names, where the classifier was fitted on a matrix without any.
         ax : matplotlib Axes, optional
         """
         require_fitted(
@@ -116,7 +123,7 @@ class WeightPathDisplay:
         ):
             if hasattr(estimator, attribute):
                 marked[label] = float(getattr(estimator, attribute))
-        names = feature_names(estimator, columns)
+        names = names_of(estimator, columns, feature_names)
         display = cls(path.lambdas, part, names, marked=marked)
         return display.plot(max_features=max_features, ax=ax)
 
