@@ -141,7 +141,10 @@ class WeightPathDisplay:
         for j, style in enumerate(styles):
             ax.plot(lambdas, lines[:, j], linewidth=1.5, **style)
         ax.set_xscale("log")
-        ax.set_xlim(float(lambdas.max()), float(lambdas.min()))
+        left, right = float(lambdas.max()), float(lambdas.min())
+        if left == right:  # one penalty alone: a point with some room
+            left, right = 2.0 * left, 0.5 * right
+        ax.set_xlim(left, right)
         top = max(1.02 * float(lines.max()), 1e-3)
         ax.set_ylim(0, top)
         self._name_lines(ax, columns, lines[-1], styles, top / (height - 1.0))

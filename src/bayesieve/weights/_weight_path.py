@@ -204,7 +204,7 @@ class PathSolver:
         the largest size there is.
         """
         spare = max(1, int(_SIZE_TOLERANCE * size))
-        before = below = self.here()
+        before = below = self.begin()
         above: PathPoint | None = None
         sharpness = 1.0
         penalty = self._first_penalty(size)
@@ -230,6 +230,12 @@ class PathSolver:
             penalty = self._next_penalty(size, before, below, above)
         end = below if above is None else above
         return self.solve(end.penalty, looseness=min(sharpness, 1.0))
+
+    def begin(self) -> PathPoint:
+        """The first point of a path: the largest penalty, where nothing is paid for."""
+        if not self.points:
+            self.points.append(self.here())
+        return self.points[0]
 
     def here(self, penalty: float | None = None) -> PathPoint:
         """The state of the solver as a point, by default at the largest penalty."""

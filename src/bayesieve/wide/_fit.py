@@ -305,6 +305,8 @@ class WideModel:
         """Follow the path from the largest penalty to this one."""
         solver = self.solver
         steps = 0
+        if penalty < solver.largest:
+            solver.begin()
         if 0.0 < penalty < solver.largest:
             steps = int(math.log(solver.largest / penalty) / -math.log(_PATH_RATIO))
         elif penalty == 0.0:
@@ -423,8 +425,7 @@ def fitted(
         support = model.support(point, settings.k)
         state = model.refitted(point, support, settings.share)
     if state is None:  # stopped on the way: the point of the path reached so far
-        if not solver.points:
-            solver.points.append(solver.here())
+        solver.begin()
         point = point or min(solver.points, key=lambda found: found.penalty)
         support = model.support(point, settings.k)
         state = solver.within(point, support)
