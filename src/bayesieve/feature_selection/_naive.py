@@ -242,11 +242,18 @@ class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
         if self.refine == "auto":
             rows = np.bincount(data.codes)
             n_folds = max(2, min(_FOLDS, int(rows[rows > 0].min())))
-            splits = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(
-                data.codes, data.codes
-            )
+            if rows.max() < 2:
+                raise ValueError(
+                    "NaiveFeatureSelector needs a class with two rows or more for "
+                    "refine='auto'. Got one row of each class."
+                )
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+            with warnings.catch_warnings():
+                # A class of fewer rows than folds is missing in some; its rows count.
+                warnings.simplefilter("ignore", UserWarning)
+                splits = list(folds.split(data.codes, data.codes))
             if not weights_win(
-                data, settings, list(splits), self._counting(), self._likeliest
+                data, settings, splits, self._counting(), self._likeliest
             ):
                 return
         found = refined_support(data, settings)

@@ -63,7 +63,8 @@ class SelectiveMultinomialNB(SelectiveWideNB):
     cv : int, splitter or iterable of splits, default=5
         For ``relaxed="auto"``.
     max_seconds : float, optional
-        Time for the optimisation; then, or after Ctrl-C, the best so far is kept.
+        Time for the optimisation, half of it for what is to be chosen on held-out rows;
+        then, or after Ctrl-C, the best so far is kept.
     warm_start : bool, default=False
         Whether a fit with `regularization` begins at the weights of the last one.
     callback : callable, optional
@@ -92,7 +93,8 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         ``n_features``, ``nll``, ``dual_gap``.
     dual_gap_ : float
         Proven distance, in nats, of the penalised solution to the optimum over the
-        candidates.
+        candidates. NaN where nothing is proven: ``exponent < 1``, and `fit_chunks`
+        beyond its memory.
     certificate_ : Certificate
         Of the screening: how far the candidates are from the likeliest set of so many.
     n_candidates_ : int
@@ -104,7 +106,8 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         Two classes only: weighted log-odds.
     class_intercept_ : ndarray of shape (n_classes,)
     stopped_ : str
-        Why the search ended: "converged", "time", "interrupted" or "callback".
+        Why the search ended: "converged", "time", "interrupted", "callback", or
+        "budget" if rounding kept the gap above its tolerance.
     n_iter_ : int
         Newton steps.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)

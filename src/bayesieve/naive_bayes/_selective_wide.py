@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -20,8 +22,8 @@ from bayesieve.naive_bayes._base import SupportClassifier
 from bayesieve.utils import as_matrix, label_array
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.weights._result import OptimizerState, Progress
-from bayesieve.wide._block import candidate_block
-from bayesieve.wide._choice import SHARES, choose_penalty, choose_share
+from bayesieve.wide._block import candidate_block, columns_by_name
+from bayesieve.wide._choice import SHARES, Clock, choose_penalty, choose_share
 from bayesieve.wide._chunked import fit_chunks
 from bayesieve.wide._fit import (
     WideData,
@@ -93,12 +95,16 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                 f"of features sets the penalty. Got k={self.k!r} and "
                 f"regularization={self.regularization!r}."
             )
+        begin = time.monotonic()
         data = self._data(X, y, sample_weight)
         settings = self._settings_for(data.counts)
         start = self._start() if self.warm_start else None
         settings = self._decided(data, settings)
+        left = self.max_seconds
+        if left is not None:
+            left = max(0.0, left - (time.monotonic() - begin))
         with self._bar() as bar:
-            progress = Progress(self.max_seconds, self._callback(bar))
+            progress = Progress(left, self._callback(bar))
             found = fit_wide(data, settings, progress, start)
         self._keep(found, data.counts)
         return self
@@ -141,12 +147,21 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                 f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
                 "False. Got 'auto'."
             )
+        if memory is not None and (
+            isinstance(memory, bool) or not isinstance(memory, Integral) or memory < 1
+        ):
+            raise ValueError(
+                f"The 'memory' parameter of {name}.fit_chunks must be an int >= 1, in "
+                f"bytes, or None. Got {memory!r}."
+            )
         again = chunks if callable(chunks) else _rereadable(chunks, name)
         options = self._count_options()
-        if options.pop("strict_binary", False):
-            options["binary"] = True
+        strict = options.pop("strict_binary", False)
         counts = ClassCounts.from_chunks(
-            again(), kind=self._kind, classes=classes, **options
+            map(_zeros_and_ones, again()) if strict else again(),
+            kind=self._kind,
+            classes=classes,
+            **options,
         )
         if counts.n_classes < 2:
             raise ValueError(
@@ -160,19 +175,26 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
             del self.feature_names_in_
         settings = self._settings_for(counts)
         candidates = screened(counts, settings)
+        total = float(counts.class_count.sum())
 
         def rows() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+            seen = 0.0
             for chunk in again():
-                X, y = as_matrix(chunk[0])[0], chunk[1]
-                weight = chunk[2] if len(chunk) == 3 else None
-                block = candidate_block(
-                    X, candidates.columns, self._model, settings.binarize
-                )
-                codes = self._codes_among(label_array(np.asarray(y)), counts.classes)
-                yield (
-                    block,
-                    codes,
-                    None if weight is None else np.asarray(weight, dtype=np.float64),
+                X, names = as_matrix(chunk[0])
+                weight = None if len(chunk) < 3 else np.asarray(chunk[2], np.float64)
+                if names is None or counts.feature_names is None:
+                    part, columns = X, candidates.columns
+                else:
+                    wanted = np.asarray(counts.feature_names)[candidates.columns]
+                    part, columns = columns_by_name(X, names, wanted)
+                block = candidate_block(part, columns, self._model, settings.binarize)
+                y = label_array(np.asarray(chunk[1]))
+                yield block, self._codes_among(y, counts.classes), weight
+                seen += y.shape[0] if weight is None else float(weight.sum())
+            if not np.isclose(seen, total, rtol=1e-9):
+                raise ValueError(
+                    f"{name}.fit_chunks must get the same chunks each time. Got rows "
+                    f"of weight {total:g} the first time and {seen:g} later."
                 )
 
         with self._bar() as bar:
@@ -181,7 +203,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                 rows,
                 settings,
                 n_features=counts.n_features,
-                total_weight=float(counts.class_count.sum()),
+                class_weight=counts.class_count,
                 memory=memory,
                 progress=Progress(self.max_seconds, self._callback(bar)),
             )
@@ -217,11 +239,20 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
             refit_intercept=self.refit_intercept,
             # An intercept that is refitted is that of the rows; a wish comes after.
             log_prior=learnt if self.refit_intercept else wanted,
+            wanted_prior=wanted if self._has_wish() else None,
             tol=float(self.tol),
             owner=type(self).__name__,
         )
 
+    def _has_wish(self) -> bool:
+        return self.class_prior is not None or not self.fit_prior
+
     def _wanted_size(self, n_features: int) -> int | None:
+        if isinstance(self.k, bool):
+            raise ValueError(
+                f"The 'k' parameter of {type(self).__name__} must be an int >= 1, a "
+                f"share in (0, 1) or None. Got {self.k!r}."
+            )
         if self.k is None or isinstance(self.k, Integral):
             return None if self.k is None else int(self.k)
         return max(1, round(float(self.k) * n_features))
@@ -236,9 +267,15 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
     def _costs(self, n_features: int) -> np.ndarray | None:
         if self.feature_cost is None:
             return None
-        return self._one_a_feature(
+        costs = self._one_a_feature(
             "feature_cost", self.feature_cost, n_features, "finite numbers >= 0"
         )
+        if self.k is not None and not costs.any():
+            raise ValueError(
+                f"The 'feature_cost' parameter of {type(self).__name__} must have a "
+                "cost above 0 for k to be searched by the penalty. Got zeros only."
+            )
+        return costs
 
     def _one_a_feature(
         self, name: str, given: Any, n_features: int, what: str, strict: bool = False
@@ -248,7 +285,8 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         if not valid or not bool((values > 0 if strict else values >= 0).all()):
             raise ValueError(
                 f"The {name!r} parameter of {type(self).__name__} must hold "
-                f"{n_features} {what}, one for each feature. Got {given!r}."
+                f"{n_features} {what}, one for each feature. Got "
+                f"{_shown(given, values)}."
             )
         return values
 
@@ -256,17 +294,31 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         """Settings with everything chosen that was left to choose."""
         options = self._counting()
         shares = SHARES if self.relaxed == "auto" else (settings.share,)
+        clock = Clock(None if self.max_seconds is None else 0.5 * self.max_seconds)
         if settings.k is None and settings.penalty is None:
             split = self._held_out(data)
             if split is None:
                 return replace(settings, penalty=information_penalty(data))
-            penalty, share = choose_penalty(data, settings, split, options, shares)
+            penalty, share = choose_penalty(
+                data, settings, split, options, shares, clock
+            )
             return replace(settings, penalty=penalty, share=share)
         if self.relaxed == "auto":
-            splits = list(self._splitter(data).split(data.codes, data.codes))
-            share = choose_share(data, settings, splits, options)
+            share = choose_share(data, settings, self._splits(data), options, clock)
             return replace(settings, share=share)
         return settings
+
+    def _splits(self, data: WideData) -> list[tuple[np.ndarray, np.ndarray]]:
+        rows = np.bincount(data.codes)
+        if isinstance(self.cv, Integral) and rows.max() < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs a class with two rows or more to "
+                "cross-validate. Got one row of each class."
+            )
+        with warnings.catch_warnings():
+            # A class of fewer rows than folds is missing in some; its rows count.
+            warnings.simplefilter("ignore", UserWarning)
+            return list(self._splitter(data).split(data.codes, data.codes))
 
     def _splitter(self, data: WideData) -> Any:
         if isinstance(self.cv, Integral):
@@ -314,14 +366,6 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         self.class_count_ = class_count
         self.class_log_prior_ = self._log_prior(class_count)
         self.class_intercept_ = found.intercept
-        if self.refit_intercept:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                learnt = np.log(class_count / class_count.sum())
-                self.class_intercept_ = np.where(
-                    np.isneginf(learnt),
-                    -np.inf,
-                    found.intercept + self.class_log_prior_ - learnt,
-                )
         self.support_indices_ = found.columns
         self.k_ = int(found.columns.size)
         self.weights_ = np.zeros(counts.n_features)
@@ -400,6 +444,26 @@ def term_sizes(found: WideFit, counts: ClassCounts) -> np.ndarray:
     table = table if isinstance(table, np.ndarray) else table.toarray()
     lift = found.slope - (found.slope @ prior)[:, None]
     return found.weights * (table.T * np.abs(lift)).sum(axis=1) / total
+
+
+def _shown(given: Any, values: np.ndarray) -> str:
+    """A short description of what came."""
+    if values.size <= 8:
+        return repr(given)
+    return f"an array of shape {values.shape}"
+
+
+def _zeros_and_ones(chunk: Any) -> Any:
+    """A chunk whose values are 0 and 1, as `fit` demands it without a threshold."""
+    X = as_matrix(chunk[0])[0]
+    values = X.data if sparse.issparse(X) else X
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        raise ValueError(
+            f"Value {values[wrong][0].item()!r} found in a chunk; binarize=None needs "
+            "values 0 and 1. Hint: give a threshold (binarize)."
+        )
+    return chunk
 
 
 def _rereadable(chunks: Any, name: str) -> Callable[[], Iterator[Any]]:

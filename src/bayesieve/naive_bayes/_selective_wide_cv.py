@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import get_scorer
+from sklearn.utils.metaestimators import available_if
 
 from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve.naive_bayes._known import KnownPredictions
@@ -19,7 +20,7 @@ from bayesieve.naive_bayes._selective_wide import (
     information_penalty,
 )
 from bayesieve.weights import geometric_grid
-from bayesieve.wide._choice import SHARES, cv_scores
+from bayesieve.wide._choice import SHARES, cv_scores, mean_log_loss
 from bayesieve.wide._fit import WideData, WideModel, WideSettings
 
 __all__ = ["SelectiveBernoulliNBCV", "SelectiveMultinomialNBCV"]
@@ -27,12 +28,27 @@ __all__ = ["SelectiveBernoulliNBCV", "SelectiveMultinomialNBCV"]
 _NOT_HERE = ("k", "regularization", "warm_start", "callback")
 
 
+def _all_rows_at_once(estimator: SelectiveWideNBCV) -> bool:
+    name = type(estimator).__name__
+    raise AttributeError(
+        f"{name} cannot fit chunks: cross-validation needs all rows at once. Hint: "
+        f"{name[:-2]}(regularization=...).fit_chunks."
+    )
+
+
 class SelectiveWideNBCV(SelectiveWideNB):
     """A path of penalties scored on every fold, then one fit of all rows."""
 
     k = regularization = callback = None
     warm_start = False
-    fit_chunks = property(doc="Cross-validation needs all rows at once; see `fit`.")
+
+    @available_if(_all_rows_at_once)
+    def fit_chunks(
+        self, chunks: Any, *, classes: Any = None, memory: int | None = None
+    ) -> SelectiveWideNBCV:
+        """Not there: cross-validation needs all rows at once; see `fit`."""
+        raise NotImplementedError
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
             name: allowed
@@ -68,7 +84,7 @@ class SelectiveWideNBCV(SelectiveWideNB):
         whole = WideModel.of(data, settings)
         penalties = self._penalties(whole)
         shares = SHARES if self.relaxed == "auto" else (settings.share,)
-        splits = list(self._splitter(data).split(data.codes, data.codes))
+        splits = self._splits(data)
         scores, sizes = self._scored(data, settings, splits, penalties, shares)
         chosen, share = self._choose(data, penalties, shares, scores, sizes)
         found = self._final(whole, penalties, chosen, share)
@@ -108,6 +124,8 @@ class SelectiveWideNBCV(SelectiveWideNB):
         labels = classes[data.codes]
 
         def score(joint: np.ndarray, test: np.ndarray) -> float:
+            if self.scoring == "neg_log_loss":  # a class may be missing in a fold
+                return -mean_log_loss(joint, data.codes[test], None)
             return float(scorer(KnownPredictions(classes, joint), test, labels[test]))
 
         begin = time.monotonic()

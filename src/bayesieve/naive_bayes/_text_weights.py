@@ -75,7 +75,7 @@ def fit_term_weights(
         chunks,
         settings,
         n_features=counts.n_features,
-        total_weight=float(counts.class_count.sum()),
+        class_weight=counts.class_count,
         memory=memory,
         progress=Progress(),
     )

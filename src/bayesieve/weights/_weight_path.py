@@ -47,7 +47,8 @@ class WeightPath:
     nll : ndarray of shape (n_points,)
         Sum of negative log-likelihoods.
     dual_gap : ndarray of shape (n_points,)
-        Proven distance to the minimum of the criterion, in nats.
+        Proven distance to the minimum of the criterion, in nats; NaN for exponents
+        below 1, where a local minimum is all there is.
     """
 
     lambdas: Array
@@ -160,8 +161,11 @@ class PathSolver:
         gap = self.newton.minimise(slope, tol)
         state = self.newton.state
         if self.problem.exponent < 1.0 and penalty > 0.0:
-            point, gap = self._tangents(slope, tol)
-            found = PathPoint(penalty, point.weights, point.intercept, point.nll, gap)
+            point = self._tangents(slope, tol)
+            # A local minimum: nothing bounds how far the best one is.
+            found = PathPoint(
+                penalty, point.weights, point.intercept, point.nll, np.nan
+            )
             self.newton.state = state  # the next penalty starts from the convex one
         else:
             found = PathPoint(penalty, state.weights, state.intercept, state.nll, gap)
@@ -171,11 +175,10 @@ class PathSolver:
         self.progress.record(found.weights, value)
         return found
 
-    def _tangents(self, slope: Array, tol: float) -> tuple[WeightState, float]:
+    def _tangents(self, slope: Array, tol: float) -> WeightState:
         """Minimise the concave penalty by its tangents; zeros stay zero."""
         newton, p = self.newton, self.problem.exponent
         value = np.inf
-        gap = np.inf
         for _ in range(_TANGENT_ROUNDS):
             state = newton.state
             new = state.nll + float(slope @ state.weights**p)
@@ -185,8 +188,8 @@ class PathSolver:
             used = np.flatnonzero(state.weights)
             tangent = np.zeros_like(slope)
             tangent[used] = slope[used] * p * state.weights[used] ** (p - 1.0)
-            gap = newton.minimise(tangent, tol, used)
-        return newton.state, gap
+            newton.minimise(tangent, tol, used)
+        return newton.state
 
     # ----------------------------------------------------------------------- a path
 
@@ -204,6 +207,8 @@ class PathSolver:
         the largest size there is.
         """
         spare = max(1, int(_SIZE_TOLERANCE * size))
+        if not self.largest > 0.0:
+            return self.begin()
         before = below = self.begin()
         above: PathPoint | None = None
         sharpness = 1.0
@@ -287,7 +292,7 @@ class PathSolver:
         slope = penalty * self.problem.cost
         self.newton.minimise(slope, self.tol, support)
         if self.problem.exponent < 1.0 and penalty > 0.0:
-            return self._tangents(slope, self.tol)[0]
+            return self._tangents(slope, self.tol)
         return self.newton.state
 
     def within(self, point: PathPoint, support: Array) -> WeightState:

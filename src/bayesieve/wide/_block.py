@@ -10,7 +10,7 @@ from scipy import sparse
 from bayesieve.counts._matrix import canonical
 from bayesieve.utils._columns import take_columns
 
-__all__ = ["candidate_block", "first_of_equals"]
+__all__ = ["candidate_block", "columns_by_name", "first_of_equals"]
 
 
 def candidate_block(
@@ -32,6 +32,25 @@ def candidate_block(
         block = sparse.csc_array(present, dtype=np.float64)
     block.eliminate_zeros()
     return block
+
+
+def columns_by_name(
+    X: Any, names: np.ndarray, wanted: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    """Columns of the wanted names, in their order; zeros where X has no such column.
+
+    Returns a matrix with one column for each wanted name, and all its positions.
+    """
+    place = {str(name): i for i, name in enumerate(names.tolist())}
+    at = np.array(
+        [place.get(str(name), -1) for name in wanted.tolist()], dtype=np.int64
+    )
+    there = np.flatnonzero(at >= 0)
+    # One entry a column picks it; products of sparse matrices touch nothing else.
+    pick = sparse.csr_array(
+        (np.ones(there.size), (at[there], there)), shape=(X.shape[1], wanted.size)
+    )
+    return sparse.csr_array(X) @ pick, np.arange(wanted.size)
 
 
 def first_of_equals(block: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ each fold: nothing that was learnt from a test row is used to judge it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,16 @@ from bayesieve.weights._weight_path import PathPoint
 from bayesieve.wide._block import candidate_block
 from bayesieve.wide._fit import WideData, WideModel, WideSettings
 
-__all__ = ["SHARES", "Fold", "choose_penalty", "choose_share", "cv_scores", "folds"]
+__all__ = [
+    "SHARES",
+    "Clock",
+    "Fold",
+    "choose_penalty",
+    "choose_share",
+    "cv_scores",
+    "folds",
+    "mean_log_loss",
+]
 
 #: Shares of the penalty tried when the relaxation is to be chosen.
 SHARES = (1.0, 0.5, 0.2, 0.0)
@@ -31,13 +41,34 @@ _PATIENCE = 4  # penalties without a better loss that end it
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def _log_loss(joint: np.ndarray, codes: np.ndarray, weight: np.ndarray | None) -> float:
+def mean_log_loss(
+    joint: np.ndarray, codes: np.ndarray, weight: np.ndarray | None
+) -> float:
     """Mean negative log-probability of the true class."""
     posterior = joint - logsumexp(joint, axis=1, keepdims=True)
     own = posterior[np.arange(codes.size), codes]
     # A class that the training rows lack has no chance: bounded, as metrics do it.
     loss = -np.maximum(own, np.log(np.finfo(np.float64).eps))
     return float(np.average(loss, weights=weight))
+
+
+class Clock:
+    """Time for several models together.
+
+    Parameters
+    ----------
+    seconds : float or None
+        No limit if None.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def progress(self) -> Progress:
+        """Progress of one model, with the time that is left."""
+        if self._end is None:
+            return Progress()
+        return Progress(max(0.0, self._end - time.monotonic()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +95,7 @@ class Fold:
 
     def loss(self, state: PathPoint | WeightState) -> float:
         """Log loss on the test rows."""
-        return _log_loss(self.joint(state), self.codes, self.weight)
+        return mean_log_loss(self.joint(state), self.codes, self.weight)
 
 
 def folds(
@@ -72,7 +103,7 @@ def folds(
     settings: WideSettings,
     splits: Sequence[Split],
     options: dict[str, Any],
-    progress: Callable[[], Progress] = Progress,
+    clock: Clock | None = None,
 ) -> Iterator[Fold]:
     """Models of the training rows of each split, one after the other."""
     classes = data.counts.classes
@@ -88,7 +119,7 @@ def folds(
             counts,
         )
         own = settings.for_rows(part)
-        model = WideModel.of(part, own, progress())
+        model = WideModel.of(part, own, None if clock is None else clock.progress())
         block = candidate_block(
             data.X[test], model.candidates.columns, own.model, own.binarize
         ).tocsr()
@@ -108,22 +139,35 @@ def choose_share(
     settings: WideSettings,
     splits: Sequence[Split],
     options: dict[str, Any],
+    clock: Clock | None = None,
 ) -> float:
-    """Share of the penalty of least cross-validated log loss, for k or a penalty."""
-    losses = np.zeros(len(SHARES))
-    for fold in folds(data, settings, splits, options):
+    """Share of the penalty of least cross-validated log loss, for k or a penalty.
+
+    When time is up, by the folds so far; without any, no penalty stays.
+    """
+    losses, done = np.zeros(len(SHARES)), 0
+    for fold in folds(data, settings, splits, options, clock):
         model = fold.model
-        if settings.k is not None:
-            point = model.to_size(settings.k)
-        else:
-            assert settings.penalty is not None
-            point = model.to_penalty(settings.penalty * fold.share_of_rows)
-        support = model.support(point, settings.k)
-        state: PathPoint | WeightState = point
-        for i, share in enumerate(SHARES):
-            state = model.refitted(point, support, share)
-            losses[i] += fold.loss(state)
-    return SHARES[int(np.argmin(losses))]
+        own = np.zeros(len(SHARES))
+        with _stoppable(model):
+            if settings.k is not None:
+                point = model.to_size(settings.k)
+            else:
+                assert settings.penalty is not None
+                point = model.to_penalty(settings.penalty * fold.share_of_rows)
+            support = model.support(point, settings.k)
+            for i, share in enumerate(SHARES):
+                own[i] = fold.loss(model.refitted(point, support, share))
+        if model.progress.stopped != "converged":
+            break
+        losses, done = losses + own, done + 1
+    return SHARES[int(np.argmin(losses))] if done else 0.0
+
+
+def _stoppable(model: WideModel) -> Progress:
+    """The model's progress, ready to swallow the end of time and Ctrl-C."""
+    model.progress.note(model.solver.newton.state.weights, np.inf)
+    return model.progress
 
 
 def choose_penalty(
@@ -132,26 +176,28 @@ def choose_penalty(
     split: Split,
     options: dict[str, Any],
     shares: Sequence[float],
+    clock: Clock | None = None,
 ) -> tuple[float, float]:
     """Penalty and share of least log loss on the test rows of one split.
 
-    The path goes down until the loss has not fallen for a while. The penalty is scaled
-    to all rows: a sum over more rows needs more to weigh against it.
+    The path goes down until the loss has not fallen for a while, or time is up. The
+    penalty is scaled to all rows: a sum over more rows needs more to weigh against it.
     """
-    (fold,) = folds(data, settings, [split], options)
+    (fold,) = folds(data, settings, [split], options, clock)
     model, solver = fold.model, fold.model.solver
     best = (np.inf, solver.largest, shares[0])
     failures, penalty = 0, solver.largest
-    while failures < _PATIENCE and penalty >= model.least_penalty:
-        point = solver.solve(penalty)
-        support = np.flatnonzero(point.weights)
-        improved = False
-        for share in shares:
-            loss = fold.loss(_refit(model, point, support, share))
-            if loss < best[0]:
-                best, improved = (loss, penalty, share), True
-        failures = 0 if improved else failures + 1
-        penalty *= _RATIO
+    with _stoppable(model):
+        while failures < _PATIENCE and penalty >= model.least_penalty > 0.0:
+            point = solver.solve(penalty)
+            support = np.flatnonzero(point.weights)
+            improved = False
+            for share in shares:
+                loss = fold.loss(_refit(model, point, support, share))
+                if loss < best[0]:
+                    best, improved = (loss, penalty, share), True
+            failures = 0 if improved else failures + 1
+            penalty *= _RATIO
     return best[1] / fold.share_of_rows, best[2]
 
 

@@ -35,25 +35,32 @@ RowChunks = Callable[[], Iterator[tuple[Any, np.ndarray, np.ndarray | None]]]
 _BATCH_ROWS = 10_000
 _BYTES_PER_ENTRY = 24  # of the sample: the block, its copy by columns, some slack
 _SEED = 0
+_LEAST_ROWS = 2_000  # of a sample, whatever the memory: fewer would choose by chance
+_RARE_ROWS = 500  # classes below this are kept whole
 
 
 class _Sample:
-    """A random sample of rows that stays below a number of entries.
+    """A random sample of rows that stays near a number of entries.
 
-    Every row has the same chance: when the sample is full, half of it goes, and rows to
-    come are taken with half the chance.
+    When the sample is full, half of the rows of frequent classes go, and those to come
+    are taken with half the chance; each row that stays weighs for those that went. Rows
+    of rare classes stay, and so do a few thousand of all.
     """
 
-    def __init__(self, most_entries: float) -> None:
-        self._most = most_entries
+    def __init__(self, most_entries: float, rare: np.ndarray) -> None:
+        self._most, self._rare = most_entries, rare
         self._rng = np.random.default_rng(_SEED)
         self.chance = 1.0
         self._parts: list[tuple[Any, np.ndarray, np.ndarray | None]] = []
         self._entries = 0
 
     def add(self, block: Any, codes: np.ndarray, weight: np.ndarray | None) -> None:
-        self._keep(sparse.csr_array(block), codes, weight, self.chance)
-        while self._entries > self._most and self._rows() > 1:
+        block = sparse.csr_array(block)
+        if weight is not None and not weight.all():
+            rows = np.flatnonzero(weight)
+            block, codes, weight = block[rows], codes[rows], weight[rows]
+        self._keep(block, codes, weight, self.chance)
+        while self._entries > self._most and self._frequent_rows() > _LEAST_ROWS:
             self.chance *= 0.5
             parts, self._parts, self._entries = self._parts, [], 0
             for part in parts:
@@ -63,14 +70,16 @@ class _Sample:
         self, block: Any, codes: np.ndarray, weight: np.ndarray | None, chance: float
     ) -> None:
         if chance < 1.0:
-            rows = np.flatnonzero(self._rng.random(codes.size) < chance)
+            rare = self._rare[codes]
+            rows = np.flatnonzero(rare | (self._rng.random(codes.size) < chance))
+            weight = np.ones(codes.size) if weight is None else weight
+            weight = (weight / np.where(rare, 1.0, chance))[rows]
             block, codes = block[rows], codes[rows]
-            weight = None if weight is None else weight[rows]
         self._parts.append((block, codes, weight))
         self._entries += int(block.nnz)
 
-    def _rows(self) -> int:
-        return sum(codes.size for _, codes, _ in self._parts)
+    def _frequent_rows(self) -> int:
+        return sum(int((~self._rare[codes]).sum()) for _, codes, _ in self._parts)
 
     def rows(self) -> WideRows:
         blocks, codes, weights = zip(*self._parts, strict=True)
@@ -92,7 +101,7 @@ def fit_chunks(
     settings: WideSettings,
     *,
     n_features: int,
-    total_weight: float,
+    class_weight: np.ndarray,
     memory: int | None = None,
     passes: int = 10,
     progress: Progress | None = None,
@@ -108,15 +117,17 @@ def fit_chunks(
         With k or a penalty.
     n_features : int
         Columns there are in all.
-    total_weight : float
-        Rows there are in all, or the sum of their weights.
+    class_weight : ndarray of shape (n_classes,)
+        Rows of each class in all, or the sum of their weights.
     memory : int, optional
         Bytes for the columns of the candidates; None takes all rows.
     passes : int
         Most passes of the descent where they do not fit.
     progress : Progress, optional
     """
-    sample = _Sample(np.inf if memory is None else memory / _BYTES_PER_ENTRY)
+    most = np.inf if memory is None else memory / _BYTES_PER_ENTRY
+    rare = class_weight < _RARE_ROWS
+    sample = _Sample(most, rare)
     for block, codes, weight in chunks():
         sample.add(block, codes, weight)
     rows = sample.rows()
@@ -124,24 +135,25 @@ def fit_chunks(
         candidates, rows = distinct(candidates, rows, settings)
         return fitted(WideModel(candidates, rows, settings, n_features, progress))
     # What was read does not fit: the sample chooses, all rows settle.
-    own = rows.codes.size if rows.weight is None else float(rows.weight.sum())
-    share = own / total_weight
-    if settings.penalty is not None:
-        settings = replace(settings, penalty=settings.penalty * share)
     model = WideModel(candidates, rows, settings, n_features, progress)
-    found = fitted(model)
-    if not found.columns.size or found.stopped != "converged":
-        return replace(found, penalty=found.penalty / share)
-    kept = _Sample(memory / _BYTES_PER_ENTRY)
+    found = replace(fitted(model), gap=np.nan)  # that of the sample would prove nothing
+    if not found.columns.size:
+        none = np.zeros(candidates.columns.size)
+        start = settings.log_prior[model.present]
+        return replace(
+            found, intercept=model.whole_intercept(start[1:] - start[0], none)
+        )
+    if found.stopped not in ("converged", "budget"):
+        return found
+    kept = _Sample(most, rare)
     used = np.searchsorted(candidates.columns, found.columns)
     few = candidates.take(used)
     for block, codes, weight in chunks():
         kept.add(sparse.csr_array(block)[:, used], codes, weight)
         if kept.chance < 1.0:
-            return _settled(
-                model, found, few, chunks, settings, total_weight, share, passes
-            )
-    return _refitted(model, found, few, kept.rows(), settings, share)
+            total = float(class_weight.sum())
+            return _settled(model, found, few, chunks, settings, total, passes)
+    return _refitted(model, found, few, kept.rows(), settings)
 
 
 def _with_weights(
@@ -150,7 +162,6 @@ def _with_weights(
     few: Candidates,
     weights: np.ndarray,
     intercept: np.ndarray,
-    share: float,
     own_model: WideModel,
 ) -> WideFit:
     """What the sample found, with the weights that all rows settled."""
@@ -162,7 +173,6 @@ def _with_weights(
         slope=few.slope[kept],
         offset=None if few.offset is None else few.offset[kept],
         intercept=own_model.whole_intercept(intercept, weights),
-        penalty=found.penalty / share,
         stopped=model.progress.stopped,
     )
 
@@ -173,7 +183,6 @@ def _refitted(
     few: Candidates,
     rows: WideRows,
     settings: WideSettings,
-    share: float,
 ) -> WideFit:
     """All rows at once, on the columns of the chosen features."""
     own = WideModel(few, rows, settings, model.n_features, model.progress)
@@ -181,10 +190,10 @@ def _refitted(
     weights, intercept = found.weights, newton.state.intercept
     with model.progress:
         newton.state = newton.at(found.weights, intercept)
-        penalty = settings.share * found.penalty / share
+        penalty = settings.share * found.penalty
         newton.minimise(penalty * own.solver.problem.cost, own.solver.tol)
     weights, intercept = newton.state.weights, newton.state.intercept
-    return _with_weights(model, found, few, weights, intercept, share, own)
+    return _with_weights(model, found, few, weights, intercept, own)
 
 
 def _settled(
@@ -194,7 +203,6 @@ def _settled(
     chunks: RowChunks,
     settings: WideSettings,
     total_weight: float,
-    share: float,
     passes: int,
 ) -> WideFit:
     """The weights of the features that the sample chose, by a descent over all rows."""
@@ -227,7 +235,7 @@ def _settled(
                     )
 
     progress = model.progress
-    penalty = settings.share * found.penalty / (share * total_weight)
+    penalty = settings.share * found.penalty / total_weight
     cost = model.solver.problem.cost[used]
     result = found.weights, state.intercept
     with progress:
@@ -250,4 +258,4 @@ def _settled(
         settings,
         model.n_features,
     )
-    return _with_weights(model, found, few, *result, share, small_model)
+    return _with_weights(model, found, few, *result, small_model)

@@ -86,6 +86,9 @@ class WideSettings:
     tol : float
     owner : str
         Name of the estimator, for messages.
+    wanted_prior : ndarray of shape (n_classes,), optional
+        Log-probabilities of the classes that the user wants; those of the rows unless
+        given. Intercepts that are refitted are shifted to them afterwards.
     """
 
     model: str
@@ -101,12 +104,18 @@ class WideSettings:
     log_prior: np.ndarray
     tol: float
     owner: str
+    wanted_prior: np.ndarray | None = None
 
     def for_rows(self, data: WideData) -> WideSettings:
         """The same for other rows: their class shares, unless those were given."""
         with np.errstate(divide="ignore"):
             learnt = np.log(data.counts.class_count / data.total_weight)
-        return replace(self, log_prior=learnt)
+        if self.wanted_prior is None or self.refit_intercept:
+            return replace(self, log_prior=learnt)
+        # A class that the user expects, but no row of these has, cannot be fitted.
+        return replace(
+            self, log_prior=np.where(np.isneginf(learnt), learnt, self.wanted_prior)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,6 +363,9 @@ class WideModel:
         if offset is not None and self.settings.refit_intercept:
             carried = weights @ offset[:, self.present]
             own = own - (carried - carried[0])
+        wanted = self.settings.wanted_prior
+        if wanted is not None and self.settings.refit_intercept:
+            own = own + (wanted - self.settings.log_prior)[self.present]
         out[self.present] = own
         return out
 
@@ -382,9 +394,15 @@ class WideModel:
             path=replace(path, intercepts=np.array(shown).reshape(len(path), -1)),
             certificate=found.certificate,
             n_candidates=int(found.columns.size),
-            stopped=self.progress.stopped,
+            stopped=self._stopped(point),
             steps=self.progress.evaluations,
         )
+
+    def _stopped(self, point: PathPoint) -> Stopped:
+        """Why the search ended; numbers beyond rounding's reach are not converged."""
+        reason = self.progress.stopped
+        sharp = not point.gap > self.solver.tol  # true for NaN: no gap is claimed
+        return reason if sharp or reason != "converged" else "budget"
 
 
 def fit_wide(
@@ -431,7 +449,8 @@ def fitted(
         state = solver.within(point, support)
     assert support is not None
     if settings.k is not None and support.size < settings.k:
-        _warn_of_few(settings, support.size, model.progress.stopped)
+        screened_in = model.candidates.columns.size
+        _warn_of_few(settings, support.size, model.progress.stopped, screened_in)
     return model.fit_of(point, support, state)
 
 
@@ -451,9 +470,13 @@ def _to_penalty(
     return model.solver.solve(penalty)
 
 
-def _warn_of_few(settings: WideSettings, found: int, stopped: Stopped) -> None:
+def _warn_of_few(
+    settings: WideSettings, found: int, stopped: Stopped, candidates: int
+) -> None:
     if stopped != "converged":
         reason = f"the search was stopped ({stopped})"
+    elif candidates < (settings.k or 0):
+        reason = f"there are {candidates} distinct candidates"
     else:
         reason = "no others help to tell the classes apart"
     warn_user(
