@@ -14,7 +14,7 @@ import numpy as np
 from bayesieve import _core
 from bayesieve.weights._descent import StepSizes
 from bayesieve.weights._linear_terms import LinearTerms
-from bayesieve.weights._sparse_newton import WeightState
+from bayesieve.weights._sparse_newton import WeightState, thin_product
 from bayesieve.weights._terms import Array
 
 __all__ = ["Batch", "balance_chunks", "descend_chunks"]
@@ -117,7 +117,7 @@ def _curve(terms: LinearTerms, weight: Array | None, w: Array, b: Array) -> Arra
     p = _scores(terms, w, b)
     _core.softmax_nll(p, np.zeros(terms.n_rows, np.int32), None, True)
     q = p if weight is None else p * weight[:, None]
-    return np.asarray(np.diag(q.sum(axis=0)) - np.einsum("na,nc->ac", q, p))
+    return np.asarray(np.diag(q.sum(axis=0)) - thin_product(q, p))
 
 
 def _intercept_step(

@@ -18,7 +18,7 @@ from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array, relative_prior
 
-__all__ = ["SparseNewton", "WeightState", "box_gap"]
+__all__ = ["SparseNewton", "WeightState", "box_gap", "thin_product"]
 
 _MAX_ROUNDS = 100  # full gradients for one penalty
 _INNER_STEPS = 20  # Newton steps on one working set
@@ -62,6 +62,13 @@ def box_gap(weights: Array, gradient: Array) -> float:
     is the duality gap: the dual point is the residual at w.
     """
     return float(gradient @ weights + np.maximum(0.0, -gradient).sum())
+
+
+def thin_product(q: Array, p: Array) -> Array:
+    """``q.T @ p`` of tall matrices, with threads only where they pay."""
+    if q.shape[1] > 32:
+        return np.asarray(q.T @ p)
+    return np.asarray(np.einsum("na,nc->ac", q, p))
 
 
 class SparseNewton:
@@ -140,8 +147,7 @@ class SparseNewton:
             gradient = state.residual.sum(axis=0)
             p = self._posterior()
             q = p if weight is None else p * weight[:, None]
-            # einsum: a threaded product of so thin matrices costs more than it saves.
-            H = np.diag(q.sum(axis=0)) - np.einsum("na,nc->ac", q, p)
+            H = np.diag(q.sum(axis=0)) - thin_product(q, p)
             H[np.diag_indices_from(H)] += 1e-14 * (1.0 + H.trace())
             step = -np.linalg.solve(H, gradient)
             if -float(gradient @ step) <= 1e-12 * (1.0 + state.nll):
