@@ -19,7 +19,7 @@ from typing import Any
 
 from bayesieve.cli._command import CommandError
 
-__all__ = ["DataFiles", "check_column", "find_files", "needs"]
+__all__ = ["DataFiles", "check_column", "expanded", "find_files", "needs"]
 
 _FORMATS = {
     ".csv": "csv",
@@ -71,6 +71,20 @@ def find_files(patterns: Sequence[str]) -> DataFiles:
     return DataFiles(tuple(found), next(iter(formats)))
 
 
+def expanded(patterns: Sequence[str]) -> list[str]:
+    """Return the files that paths and globs name, without a word on what is missing."""
+    found: list[str] = []
+    for pattern in map(os.path.expanduser, patterns):
+        found += [pattern] if os.path.isfile(pattern) else _globbed(pattern)
+    return found
+
+
+def _globbed(pattern: str) -> list[str]:
+    if not glob.has_magic(pattern):
+        return []
+    return sorted(p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p))
+
+
 def _matches(pattern: str) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
@@ -80,9 +94,9 @@ def _matches(pattern: str) -> list[str]:
             f"'{os.path.join(pattern, '*.csv')}' names the files in it."
         )
     if glob.has_magic(pattern):
-        found = [p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p)]
+        found = _globbed(pattern)
         if found:
-            return sorted(found)
+            return found
         raise CommandError(f"no file matches {pattern!r}.")
     folder = os.path.dirname(pattern) or "."
     names = os.listdir(folder) if os.path.isdir(folder) else []

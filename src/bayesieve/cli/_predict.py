@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from bayesieve.cli._columns import choose_columns
 from bayesieve.cli._command import Command, CommandError
-from bayesieve.cli._files import DataFiles, check_column, find_files, needs
+from bayesieve.cli._files import DataFiles, check_column, expanded, find_files, needs
 from bayesieve.cli._options import add_data_arguments
-from bayesieve.cli._output import check_writable, written
+from bayesieve.cli._output import check_outputs, written
 
 __all__ = ["PREDICT"]
 
@@ -45,7 +45,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     form = _output_format(arguments)
-    check_writable(arguments.out, "--out")
+    check_outputs(
+        {"--out": arguments.out}, [arguments.model, *expanded(arguments.data)]
+    )
     files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
     from bayesieve.cli._progress import Progress
     from bayesieve.persistence import load_model, load_notes
