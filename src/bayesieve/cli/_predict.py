@@ -84,6 +84,7 @@ def _run(arguments: argparse.Namespace) -> None:
             right, known, done = right + hits, known + labelled, done + len(numbers)
             bar.update(done, "rows")
         sink.end()
+    files.warn_skipped(note="; rows are numbered without them")
     if known and sys.stderr is not None:
         print(
             f"bayesieve: {100 * right / known:.1f} % of {known:,} labelled rows are "
@@ -155,6 +156,8 @@ def _texts(
 ) -> Iterator[Batch]:
     from bayesieve.cli._columns import say_guesses
     from bayesieve.cli._text_data import texts_of
+    from bayesieve.exceptions import BadRowsWarning
+    from bayesieve.utils._warnings import warn_user
 
     if files.format == "svmlight":
         raise CommandError("a model of texts needs a table with a column of texts.")
@@ -169,10 +172,20 @@ def _texts(
         say_guesses(columns)
         text = columns.text
     check_column(text, files.columns, repr(files.paths[0]))
+    empty = 0
     for path, before, batch in files.rows([text, *label]):
         if batch.num_rows:
+            # Of other formats a row that cannot be read comes without any values.
+            empty += 0 if files.is_text else batch.column(0).null_count
             truth = batch.column(1).to_pylist() if label else None
             yield path, before, texts_of(batch.column(0), files, before), truth
+    if empty:
+        rows = "row" if empty == 1 else "rows"
+        warn_user(
+            f"{empty:,} {rows} without a text that can be read: predicted as an empty "
+            "text.",
+            BadRowsWarning,
+        )
 
 
 def _table(
