@@ -40,7 +40,7 @@ def test_rows_of_another_encoding_are_counted(tmp_path, capsys):
     found = json.loads(captured.out)
     assert told == n_bad
     assert found["train_rows"] + found["evaluation"]["rows"] == 200 - n_bad
-    assert "not UTF-8" in captured.err
+    assert f"Not UTF-8: {n_bad} of them" in captured.err
     assert "iconv -f latin1 -t utf-8 in.csv > out.csv" in captured.err
 
 

@@ -91,5 +91,5 @@ def test_utf_16_is_named(encoding, tmp_path):
 def test_another_encoding_says_how_to_convert(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("text,label\ngood,1\ncafé,0\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="Line 3 .* iconv -f latin1 -t utf-8"):
+    with pytest.raises(ValueError, match=r"Line 3 .* iconv -f latin1 -t utf-8"):
         ClassCounts.from_text(path, text="text", label="label")
