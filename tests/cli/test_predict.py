@@ -285,3 +285,39 @@ def test_the_installed_script(model, tmp_path):
     done = run_script("predict", model, data)
     assert done.returncode == 0, done.stderr
     assert len(rows_of(done.stdout)) == 5
+
+
+def test_labels_that_are_no_classes_are_named(model, tmp_path, capsys):
+    rows = [(text, int(label == "pos")) for text, label in reviews(50, 9)]
+    data = write_csv(tmp_path / "numbers.csv", ("text", "label"), rows)
+    assert main(["predict", str(model), str(data)]) == 0
+    told = capsys.readouterr().err
+    assert "the labels (0, 1) are not classes of the model (neg, pos)" in told
+    assert "%" not in told
+
+
+def test_some_labels_that_are_no_classes(model, tmp_path, capsys):
+    rows = reviews(50, 9) + [("a good film", f"other{i % 9}") for i in range(18)]
+    data = write_csv(tmp_path / "more.csv", ("text", "label"), rows)
+    assert main(["predict", str(model), str(data)]) == 0
+    told = capsys.readouterr().err
+    assert "% of 68 labelled rows are predicted right" in told
+    assert (
+        "18 of them have labels (other0, other1, other2, other3, other4, ...) that are "
+        "not classes of the model (neg, pos)" in told
+    )
+
+
+def test_labels_of_another_number_type_are_classes(tmp_path, capsys):
+    rows = [(text, int(label == "pos")) for text, label in reviews()]
+    train = write_jsonl(tmp_path / "whole.jsonl", ("text", "label"), rows)
+    saved = tmp_path / "numbers.model"
+    assert main(["select", str(train), "-k", "8", "--save", str(saved)]) == 0
+    capsys.readouterr()
+    # Every other label is wrong, and still a class of the model.
+    floats = [(text, float(i % 2)) for i, (text, _) in enumerate(rows)]
+    data = write_parquet(tmp_path / "floats.parquet", ("text", "label"), floats)
+    assert main(["predict", str(saved), str(data)]) == 0
+    told = capsys.readouterr().err
+    assert "% of 200 labelled rows are predicted right" in told
+    assert "not classes" not in told

@@ -469,7 +469,7 @@ def test_bad_rows_of_csv_files(tmp_path, capsys):
     lines[7] += ",extra"
     path.write_text("\n".join(lines), encoding="utf-8")
     line = refused(capsys, "select", path, "--text", "text", "--label", "label")
-    assert "Line: 8" in line
+    assert "row 8, the header counted" in line
     assert "--skip-bad-rows" in line
     assert main(["select", str(path), "--skip-bad-rows", "--json"]) == 0
     captured = capsys.readouterr()

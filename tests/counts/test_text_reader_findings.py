@@ -78,3 +78,18 @@ def test_merging_one_file(tmp_path):
 def test_very_many_threads():
     counts = ClassCounts.from_text([(["aa", "bb"], [1, 0])], threads=10**6)
     np.testing.assert_array_equal(counts.class_count, [1, 1])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(encoding, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_bytes(("\ufeff" + "text,label\ngood,1\nbad,0\n").encode(encoding))
+    with pytest.raises(ValueError, match="is UTF-16 text, and must be UTF-8"):
+        ClassCounts.from_text(path, text="text", label="label")
+
+
+def test_another_encoding_says_how_to_convert(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("text,label\ngood,1\ncafé,0\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"Line 3 .* iconv -f latin1 -t utf-8"):
+        ClassCounts.from_text(path, text="text", label="label")

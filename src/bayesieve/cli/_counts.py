@@ -8,12 +8,13 @@ import sys
 from typing import Any
 
 from bayesieve.cli._command import EXIT_INTERRUPTED, Command, CommandError
+from bayesieve.cli._files import expanded, find_files
 from bayesieve.cli._options import (
     MODELS,
     add_data_arguments,
     add_text_arguments,
 )
-from bayesieve.cli._output import check_writable
+from bayesieve.cli._output import check_outputs
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
 
@@ -40,10 +41,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int | None:
-    check_writable(arguments.save, "--save")
+    merges = arguments.data[0] == "merge"
+    inputs = arguments.data[1:] if merges else arguments.data
+    check_outputs({"--save": arguments.save}, expanded(inputs))
     interrupted = False
-    if arguments.data[0] == "merge":
-        counts = _merged(arguments.data[1:])
+    if merges:
+        counts = _merged(inputs)
     else:
         from bayesieve.cli._progress import Interrupt
 
@@ -82,7 +85,6 @@ def _merged(paths: list[str]) -> Any:
             "counts merge needs two files of counts or more. "
             f"Got {len(paths)}. Hint: a file called 'merge' is './merge'."
         )
-    from bayesieve.cli._files import find_files
     from bayesieve.counts import merge_saved
 
     return merge_saved(find_files(paths).paths)

@@ -18,8 +18,11 @@ from functools import cached_property
 from typing import Any
 
 from bayesieve.cli._command import CommandError
+from bayesieve.cli._unreadable import check_encoding, convert_hint, unreadable
+from bayesieve.exceptions import BadRowsWarning
+from bayesieve.utils._warnings import warn_user
 
-__all__ = ["DataFiles", "check_column", "find_files", "needs"]
+__all__ = ["DataFiles", "check_column", "expanded", "find_files", "needs"]
 
 _FORMATS = {
     ".csv": "csv",
@@ -71,6 +74,20 @@ def find_files(patterns: Sequence[str]) -> DataFiles:
     return DataFiles(tuple(found), next(iter(formats)))
 
 
+def expanded(patterns: Sequence[str]) -> list[str]:
+    """Return the files that paths and globs name, without a word on what is missing."""
+    found: list[str] = []
+    for pattern in map(os.path.expanduser, patterns):
+        found += [pattern] if os.path.isfile(pattern) else _globbed(pattern)
+    return found
+
+
+def _globbed(pattern: str) -> list[str]:
+    if not glob.has_magic(pattern):
+        return []
+    return sorted(p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p))
+
+
 def _matches(pattern: str) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
@@ -80,9 +97,9 @@ def _matches(pattern: str) -> list[str]:
             f"'{os.path.join(pattern, '*.csv')}' names the files in it."
         )
     if glob.has_magic(pattern):
-        found = [p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p)]
+        found = _globbed(pattern)
         if found:
-            return sorted(found)
+            return found
         raise CommandError(f"no file matches {pattern!r}.")
     folder = os.path.dirname(pattern) or "."
     names = os.listdir(folder) if os.path.isdir(folder) else []
@@ -132,12 +149,17 @@ class DataFiles:
     format : str
     skip_bad_rows : bool
         Whether rows that cannot be read are left out.
+    skipped : list of int
+        Rows left out of each file of each pass; known for CSV and TSV files.
+    undecoded : list of int
+        How many of them are not UTF-8.
     """
 
     paths: tuple[str, ...]
     format: str
     skip_bad_rows: bool = False
     skipped: list[int] = field(default_factory=list, compare=False)
+    undecoded: list[int] = field(default_factory=list, compare=False)
 
     @property
     def name(self) -> str:
@@ -190,14 +212,23 @@ class DataFiles:
         asked = ", ".join(
             f"{self._identifier(path, name)} AS c{i}" for i, name in enumerate(columns)
         )
+        self._forget_rejects()
         relation = self.connection.sql(f"SELECT {asked} FROM {source}")
         read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
         yield from read(_BATCH_ROWS)
         if self.skip_bad_rows and self.is_text:
-            count = "SELECT count(DISTINCT line) FROM reject_errors"
-            self.skipped.append(int(self.connection.execute(count).fetchone()[0]))
-            for table in ("reject_errors", "reject_scans"):
-                self.connection.execute(f"DROP TABLE IF EXISTS {table}")
+            count = (
+                "SELECT count(DISTINCT line), count(DISTINCT CASE WHEN "
+                "error_type = 'INVALID ENCODING' THEN line END) FROM reject_errors"
+            )
+            rows, undecoded = self.connection.execute(count).fetchone()
+            self.skipped.append(int(rows))
+            self.undecoded.append(int(undecoded))
+
+    def _forget_rejects(self) -> None:
+        """Drop what was noted of rows left out, also by a read that ended early."""
+        for table in ("reject_errors", "reject_scans"):
+            self.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _identifier(self, path: str, name: str) -> str:
         if self.is_text:
@@ -277,6 +308,7 @@ class DataFiles:
     def _is_blank(self, path: str) -> bool:
         with self._stream(path) as stream:
             block = stream.read(1 << 16)
+            check_encoding(path, self.format, block)
             return len(block) < 1 << 16 and not block.strip()
 
     @contextlib.contextmanager
@@ -291,13 +323,22 @@ class DataFiles:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
 
     def _unreadable(self, path: str, error: Exception) -> CommandError:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        told = [line for line in lines[:3] if not line.startswith("Possible")]
-        problem = "; ".join(told)[:300] if told else type(error).__name__
-        for prefix in ("Invalid Input Error: ", "IO Error: ", "Binder Error: "):
-            problem = problem.removeprefix(prefix)
-        hint = " Hint: --skip-bad-rows leaves such rows out." if self._skippable else ""
-        return CommandError(f"{path!r} cannot be read: {problem}.{hint}")
+        with self._stream(path) as stream:
+            lines = io.BufferedReader(stream, 1 << 20)
+            return unreadable(
+                path, self.format, error, lines, skippable=self._skippable
+            )
+
+    def warn_skipped(self, others: int = 0, note: str = "") -> None:
+        """Tell how many rows were left out so far, with others that were."""
+        left_out, undecoded = others + sum(self.skipped), sum(self.undecoded)
+        if not left_out:
+            return
+        told = f"{left_out:,} bad {'row was' if left_out == 1 else 'rows were'} left "
+        told += f"out{note}."
+        if undecoded:
+            told += f" Not UTF-8: {undecoded:,} of them. {convert_hint(self.format)}"
+        warn_user(told, BadRowsWarning)
 
     @property
     def _skippable(self) -> bool:

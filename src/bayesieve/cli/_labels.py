@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,6 @@ import numpy as np
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._progress import Progress
-from bayesieve.exceptions import BadRowsWarning
-from bayesieve.utils._warnings import warn_user
 
 __all__ = ["HeldOut", "Labels", "as_labels", "read_labels", "rows_with_codes"]
 
@@ -59,13 +57,25 @@ def _key(value: Any) -> Any:
     return (type(value).__name__, value)
 
 
-def read_labels(files: DataFiles, column: str) -> Labels:
-    """Read one column and make classes of its values."""
+def read_labels(files: DataFiles, column: str, used: Sequence[str] = ()) -> Labels:
+    """Read one column and make classes of its values.
+
+    Parameters
+    ----------
+    files : DataFiles
+    column : str
+    used : sequence of str
+        Columns that are read later. DuckDB looks at no others, so a row whose text
+        cannot be read is found, and left out, only where its text is asked for.
+    """
+    columns = [column]
+    if files.skip_bad_rows and files.is_text:
+        columns += used
     seen: dict[Any, int] = {}
     missing: tuple[str, int] | None = None
     unlabelled = done = 0
     with Progress("Reading labels") as bar:
-        for path, before, batch in files.rows([column]):
+        for path, before, batch in files.rows(columns):
             values = batch.column(0)
             if str(values.type).startswith(("list", "large_list", "struct", "map")):
                 raise CommandError(
@@ -93,10 +103,7 @@ def read_labels(files: DataFiles, column: str) -> Labels:
             f"row {row:,} of {path!r} has no label in column {column!r}. "
             "Hint: --skip-bad-rows leaves such rows out."
         )
-    left_out = unlabelled + sum(files.skipped)
-    if left_out:
-        rows = "row was" if left_out == 1 else "rows were"
-        warn_user(f"{left_out:,} bad {rows} left out.", BadRowsWarning)
+    files.warn_skipped(unlabelled)
     return as_labels(column, seen, from_text=files.is_text)
 
 

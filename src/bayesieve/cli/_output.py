@@ -7,12 +7,13 @@ import json
 import os
 import secrets
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bayesieve.cli._command import CommandError
 
 __all__ = [
+    "check_outputs",
     "check_writable",
     "report_data",
     "report_page",
@@ -36,6 +37,41 @@ def check_writable(path: str | None, option: str) -> None:
         raise CommandError(
             f"{option} {path!r} cannot be written: the folder {folder!r} is read-only."
         )
+
+
+def check_outputs(outputs: dict[str, str | None], inputs: Sequence[str]) -> None:
+    """Refuse outputs that cannot be written, and those that would destroy a file.
+
+    Parameters
+    ----------
+    outputs : dict of str to str or None
+        Option to the path it names.
+    inputs : sequence of str
+        Paths of files that the command reads.
+    """
+    named = [(option, path) for option, path in outputs.items() if path is not None]
+    for place, (option, path) in enumerate(named):
+        check_writable(path, option)
+        for own in inputs:
+            if _same_file(path, own):
+                raise CommandError(
+                    f"{option} {path!r} would overwrite {own!r}, which the command "
+                    "reads. Hint: name another file."
+                )
+        for other, before in named[:place]:
+            if _same_file(path, before):
+                raise CommandError(
+                    f"{other} and {option} must name two files. Got {before!r} and "
+                    f"{path!r}."
+                )
+
+
+def _same_file(a: str, b: str) -> bool:
+    """Tell whether two paths are one file, also one that is not there yet."""
+    with contextlib.suppress(OSError):
+        return os.path.samefile(a, b)
+    a, b = (os.path.normcase(os.path.realpath(path)) for path in (a, b))
+    return a == b
 
 
 @contextlib.contextmanager

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 from bayesieve.cli._columns import choose_columns
 from bayesieve.cli._command import Command, CommandError
-from bayesieve.cli._files import DataFiles, check_column, find_files, needs
+from bayesieve.cli._files import DataFiles, check_column, expanded, find_files, needs
 from bayesieve.cli._options import add_data_arguments
-from bayesieve.cli._output import check_writable, written
+from bayesieve.cli._output import check_outputs, written
+from bayesieve.cli._terminal import plain_text
 
 __all__ = ["PREDICT"]
 
@@ -45,7 +46,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     form = _output_format(arguments)
-    check_writable(arguments.out, "--out")
+    check_outputs(
+        {"--out": arguments.out}, [arguments.model, *expanded(arguments.data)]
+    )
     files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
     from bayesieve.cli._progress import Progress
     from bayesieve.persistence import load_model, load_notes
@@ -70,50 +73,84 @@ def _run(arguments: argparse.Namespace) -> None:
         header = ["row", "prediction", *(f"probability {c}" for c in labels)]
     if len(files.paths) > 1:
         header.insert(0, "file")
-    right = known = done = 0
+    tally, done = _Tally(model.classes_.tolist()), 0
     with _sink(arguments.out, form, header) as sink, Progress("Predicting") as bar:
         for path, before, rows, truth in source:
-            columns, hits, labelled = _columns(model, rows, truth, arguments.proba)
+            columns = _columns(model, rows, arguments.proba)
+            tally.add(truth or [], columns[0])
             numbers = list(range(before + 1, before + 1 + len(columns[0])))
             columns.insert(0, numbers)
             if len(files.paths) > 1:
                 columns.insert(0, [path] * len(numbers))
             sink.add(columns)
-            right, known, done = right + hits, known + labelled, done + len(numbers)
+            done += len(numbers)
             bar.update(done, "rows")
         sink.end()
-    if known and sys.stderr is not None:
-        print(
-            f"bayesieve: {100 * right / known:.1f} % of {known:,} labelled rows are "
-            "predicted right",
-            file=sys.stderr,
-        )
+    files.warn_skipped(note="; rows are numbered without them")
+    if tally.known and sys.stderr is not None:
+        print(f"bayesieve: {plain_text(tally.told())}", file=sys.stderr)
     if arguments.out is not None and sys.stderr is not None:
         print(f"bayesieve: wrote {done:,} rows to {arguments.out!r}", file=sys.stderr)
 
 
-def _columns(
-    model: Any, rows: Any, truth: list[Any] | None, proba: bool
-) -> tuple[list[list[Any]], int, int]:
-    """Return the columns to write, and how many of how many labels were met."""
+def _columns(model: Any, rows: Any, proba: bool) -> list[list[Any]]:
+    """Return the columns to write, predictions first."""
     import numpy as np
 
     chances = model.predict_proba(rows)
     best = np.argmax(chances, axis=1)
-    predicted = model.classes_[best].tolist()
-    columns: list[list[Any]] = [predicted]
+    columns: list[list[Any]] = [model.classes_[best].tolist()]
     if proba:
-        columns += chances.T.tolist()
-    else:
-        columns.append(chances[np.arange(len(best)), best].tolist())
-    pairs = [
-        (label, said)
-        for label, said in zip(truth or [], predicted, strict=False)
-        if label is not None and label != ""
-    ]
-    # Labels of a CSV file are text, whatever the classes are.
-    hits = sum(label == said or str(label) == str(said) for label, said in pairs)
-    return columns, hits, len(pairs)
+        return columns + chances.T.tolist()
+    return [*columns, chances[np.arange(len(best)), best].tolist()]
+
+
+class _Tally:
+    """How many labels were met, and which ones the model cannot say.
+
+    Labels of a CSV file are text, whatever the classes are, so labels and classes are
+    compared as they are written.
+    """
+
+    def __init__(self, classes: list[Any]) -> None:
+        self._classes = [str(label) for label in classes]
+        self._written, self._values = set(self._classes), set(classes)
+        self._foreign: dict[str, int] = {}
+        self.right = self.known = 0
+
+    def add(self, truth: list[Any], predicted: list[Any]) -> None:
+        """Compare the labels of a batch; one without a label is not counted."""
+        for label, said in zip(truth, predicted, strict=False):
+            if label is None or label == "":
+                continue
+            self.known += 1
+            self.right += label == said or str(label) == str(said)
+            if not self._is_class(label):
+                self._foreign[str(label)] = self._foreign.get(str(label), 0) + 1
+
+    def _is_class(self, label: Any) -> bool:
+        if isinstance(label, int | float) and label in self._values:  # 1.0 is 1
+            return True
+        return str(label) in self._written
+
+    def told(self) -> str:
+        """Say how many are right, or why that cannot be said."""
+        foreign = sum(self._foreign.values())
+        labels = f"({_some(sorted(self._foreign))})"
+        classes = f"not classes of the model ({_some(self._classes)})"
+        if foreign == self.known:
+            return f"the labels {labels} are {classes}"
+        told = (
+            f"{100 * self.right / self.known:.1f} % of {self.known:,} labelled rows "
+            "are predicted right"
+        )
+        if foreign:
+            told += f"; {foreign:,} of them have labels {labels} that are {classes}"
+        return told
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    return ", ".join([*names[:most], *(["..."] if len(names) > most else [])])
 
 
 # ----------------------------------------------------------------------------- reading
@@ -153,6 +190,8 @@ def _texts(
 ) -> Iterator[Batch]:
     from bayesieve.cli._columns import say_guesses
     from bayesieve.cli._text_data import texts_of
+    from bayesieve.exceptions import BadRowsWarning
+    from bayesieve.utils._warnings import warn_user
 
     if files.format == "svmlight":
         raise CommandError("a model of texts needs a table with a column of texts.")
@@ -167,10 +206,20 @@ def _texts(
         say_guesses(columns)
         text = columns.text
     check_column(text, files.columns, repr(files.paths[0]))
+    empty = 0
     for path, before, batch in files.rows([text, *label]):
         if batch.num_rows:
+            # Of other formats a row that cannot be read comes without any values.
+            empty += 0 if files.is_text else batch.column(0).null_count
             truth = batch.column(1).to_pylist() if label else None
             yield path, before, texts_of(batch.column(0), files, before), truth
+    if empty:
+        rows = "row" if empty == 1 else "rows"
+        warn_user(
+            f"{empty:,} {rows} without a text that can be read: predicted as an empty "
+            "text.",
+            BadRowsWarning,
+        )
 
 
 def _table(

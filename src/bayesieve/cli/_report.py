@@ -6,7 +6,7 @@ import argparse
 import os
 
 from bayesieve.cli._command import Command
-from bayesieve.cli._output import check_writable, report_page
+from bayesieve.cli._output import check_outputs, report_page
 
 __all__ = ["REPORT"]
 
@@ -22,7 +22,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    check_writable(arguments.out, "--out")
+    check_outputs({"--out": arguments.out}, [arguments.model])
     from bayesieve.inspection import ReportData, collect_report
     from bayesieve.persistence import load_model, load_notes
 

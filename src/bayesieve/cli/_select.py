@@ -13,6 +13,7 @@ from typing import Any
 
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import EXIT_INTERRUPTED, Command
+from bayesieve.cli._files import expanded
 from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
@@ -22,7 +23,7 @@ from bayesieve.cli._options import (
     wanted_size,
 )
 from bayesieve.cli._output import (
-    check_writable,
+    check_outputs,
     report_data,
     report_page,
     saved_notes,
@@ -81,8 +82,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int | None:
-    check_writable(arguments.save, "--save")
-    check_writable(arguments.report, "--report")
+    outputs = {"--save": arguments.save, "--report": arguments.report}
+    check_outputs(outputs, expanded(arguments.data))
     data, columns = open_data(arguments)
 
     from bayesieve.cli._features import certificate_fields, selected_features

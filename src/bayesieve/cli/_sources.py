@@ -109,7 +109,8 @@ def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
     columns = choose_columns(files, arguments)
     say_guesses(columns)
     assert columns.label is not None  # asked for
-    labels = read_labels(files, columns.label)
+    used = columns.features if columns.text is None else [columns.text]
+    labels = read_labels(files, columns.label, used)
     if columns.text is not None:
         from bayesieve.cli._text_data import TextData
 

@@ -7,6 +7,7 @@ JSON labels keep their own type, and CSV labels are text until all of them are k
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import io
@@ -306,6 +307,7 @@ class TextFile:
     def _header(self, delimiters: str) -> tuple[list[str], str, int] | None:
         """Return names of columns, delimiter and blank lines above; None if empty."""
         columns: list[str] = []
+        self._refuse_utf16()
         for delimiter in delimiters:
             with self._stream() as stream:
                 lines = io.TextIOWrapper(
@@ -322,6 +324,14 @@ class TextFile:
             columns = max(columns, found, key=len)
         self._check(columns)
         raise AssertionError("one of the columns is not there")
+
+    def _refuse_utf16(self) -> None:
+        with self._stream() as stream:
+            if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                raise ValueError(
+                    f"{self.path!r} is UTF-16 text, and must be UTF-8. Hint: save the "
+                    "file as UTF-8, for example: iconv -f utf-16 -t utf-8 in > out"
+                )
 
     def _csv_query(
         self, columns: list[str], delimiter: str, blank: int, *, skip: bool
@@ -374,7 +384,13 @@ class TextFile:
         problem = re.sub(r"\s+", " ", message).strip().rstrip(".")
         # A quote that is never closed takes all the rest of a file for one row.
         extent = f" (a row of {breaks + 1} lines)" if breaks else ""
-        return f"{where} cannot be read: {problem}{extent}."
+        convert = ""
+        if "utf-8" in problem.lower():
+            convert = (
+                " Save the file as UTF-8, for example: iconv -f latin1 -t utf-8 in > "
+                "out."
+            )
+        return f"{where} cannot be read: {problem}{extent}.{convert}"
 
     def _line_of(self, position: int) -> int:
         """Return the line, counted from 1, that a byte lies in."""
