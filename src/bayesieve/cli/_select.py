@@ -95,7 +95,8 @@ def _run(arguments: argparse.Namespace) -> int | None:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
         fitted = data.fit(arguments.k, clock, saves=arguments.save is not None)
-    evaluation, interrupted = None, fitted.interrupted
+    cut_short = getattr(fitted.model, "stopped_", None) == "interrupted"
+    evaluation, interrupted = None, fitted.interrupted or cut_short
     try:
         with clock.measure("evaluation"):
             evaluation = evaluate(fitted, data.labels.majority)
@@ -135,12 +136,12 @@ def _run(arguments: argparse.Namespace) -> int | None:
     if interrupted:
         if sys.stderr is not None:
             told = "was not evaluated"
-            if fitted.interrupted:
+            if cut_short:
+                told = "is cut short: the search of its weights had not ended"
+            elif fitted.interrupted:
                 told = f"knows the first {fitted.train_rows:,} rows only"
-            print(
-                f"bayesieve: interrupted; the model in {arguments.save!r} {told}",
-                file=sys.stderr,
-            )
+            where = "" if arguments.save is None else f" in {arguments.save!r}"
+            print(f"bayesieve: interrupted; the model{where} {told}", file=sys.stderr)
         return EXIT_INTERRUPTED
     return None
 
