@@ -176,7 +176,8 @@ def test_a_model_that_was_cut_short_is_told(kind, save, tmp_path):
         data = write_csv(tmp_path / "d.csv", PEOPLE, people())
         options = ["--drop", "id"]
     elif kind == "matrix":
-        data, options = write_svmlight(tmp_path / "d.svm"), ["--weights"]
+        data = write_svmlight(tmp_path / "d.svm")
+        options = ["--weights", "-k", "3"]
     else:
         data, options = write_reviews(tmp_path, "csv"), ["--weights", "-k", "5"]
     done = subprocess.run(

@@ -124,4 +124,4 @@ def test_long_class_names_do_not_run_together(capsys):
     parts = heading.split("  in ")
     assert len(parts) == 3
     assert parts[1].startswith("a very")
-    assert parts[2].startswith("another l")
+    assert parts[2].startswith("another")

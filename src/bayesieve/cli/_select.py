@@ -88,14 +88,16 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     from bayesieve.cli._features import certificate_fields, selected_features
     from bayesieve.cli._fitted import Clock, evaluate
+    from bayesieve.cli._progress import Overheard
     from bayesieve.exceptions import GapWarning
 
     clock = Clock()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Overheard() as overheard:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
         fitted = data.fit(arguments.k, clock, saves=arguments.save is not None)
-    cut_short = getattr(fitted.model, "stopped_", None) == "interrupted"
+    # Models of texts do not tell themselves that their search was ended.
+    cut_short = overheard.interrupted
     evaluation, interrupted = None, fitted.interrupted or cut_short
     try:
         with clock.measure("evaluation"):
