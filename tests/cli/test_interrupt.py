@@ -9,7 +9,14 @@ import sys
 import time
 
 import pytest
-from tests.cli.files import SCRIPT, write_csv, write_reviews
+from tests.cli.files import (
+    PEOPLE,
+    SCRIPT,
+    people,
+    write_csv,
+    write_reviews,
+    write_svmlight,
+)
 
 from bayesieve import ClassCounts, load_model
 
@@ -140,3 +147,53 @@ def test_a_signal_from_outside(tmp_path):
             assert err.endswith("bayesieve: interrupted\n")
             assert "Traceback" not in err
             assert out == ""
+
+
+# Runs the program, with a signal to itself in the middle of the search of weights.
+SEARCH = """\
+import os, signal, sys
+from bayesieve.cli import main
+from bayesieve.weights import _result
+note = _result.Progress.note
+seen = 0
+def noted(self, weights, value):
+    global seen
+    note(self, weights, value)
+    seen += 1
+    if seen == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+_result.Progress.note = noted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["table", "matrix", "texts"])
+@pytest.mark.parametrize("save", [(), ("--save", "m")])
+def test_a_model_that_was_cut_short_is_told(kind, save, tmp_path):
+    pytest.importorskip("pandas", reason="reading tables needs pandas")
+    if kind == "table":
+        data = write_csv(tmp_path / "d.csv", PEOPLE, people())
+        options = ["--drop", "id"]
+    elif kind == "matrix":
+        data = write_svmlight(tmp_path / "d.svm")
+        options = ["--weights", "-k", "3"]
+    else:
+        data, options = write_reviews(tmp_path, "csv"), ["--weights", "-k", "5"]
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH, "select", data, *options, *save],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 130, done.stderr
+    where = " in 'm'" if save else ""
+    assert (
+        f"interrupted; the model{where} is cut short: the search of its weights had "
+        "not ended" in done.stderr
+    )
+    assert done.stdout
+    if save:
+        load_model(tmp_path / "m")

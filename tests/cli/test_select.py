@@ -413,7 +413,7 @@ def test_an_empty_parquet_file(tmp_path, capsys):
 def test_a_header_without_rows(tmp_path, capsys):
     path = write_csv(tmp_path / "d.csv", ("text", "label"), [])
     line = refused(capsys, "select", path, "--text", "text", "--label", "label")
-    assert "there is no row with a label" in line
+    assert "has no rows" in line
 
 
 def test_one_class(tmp_path, capsys):
@@ -532,7 +532,7 @@ def test_files_with_other_columns(tmp_path, capsys):
         (["--text", "text", "--label", "text"], "must name two columns"),
         (["--model", "gaussian"], "texts take --model multinomial or bernoulli"),
         (["-k", "1"], "two word distributions|at least 2|too small"),
-        (["--min-df", "10000"], "must not be below min_df"),
+        (["--min-df", "10000"], "must not be above the number of texts"),
         (["--save", "/nowhere/at/all"], "is not there"),
         (["--report", "."], "must name a file"),
     ],
@@ -547,7 +547,7 @@ def test_options_that_tables_do_not_take(tmp_path, capsys):
     path = write_csv(tmp_path / "people.csv", PEOPLE, people())
     assert "-k bic is for texts" in refused(capsys, "select", path, "-k", "bic")
     line = refused(capsys, "select", path, "--model", "multinomial")
-    assert "Got column 'day'" in line
+    assert "Got others in 'town', 'mood', 'day'" in line
     svm = write_svmlight(tmp_path / "w.svm")
     assert "no columns with names" in refused(capsys, "select", svm, "--text", "a")
     assert "svmlight files take" in refused(

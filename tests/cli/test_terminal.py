@@ -111,3 +111,17 @@ def test_one_sided_bars_never_overflow():
     assert terminal.one_sided_bar(1.0, 4) == "████"
     assert terminal.one_sided_bar(7.0, 4) == "████"
     assert terminal.one_sided_bar(0.0, 4) == "▌"
+
+
+def test_long_class_names_do_not_run_together(capsys):
+    from bayesieve.cli._features import Feature
+    from bayesieve.cli._show import show_features
+
+    rows = [Feature("word", 1.0, 2.0, "b", [3.0, 4.0])]
+    classes = ["a very long name of a class", "another long name"]
+    show_features(rows, classes, "terms", Terminal(width=90))
+    heading = capsys.readouterr().out.splitlines()[0]
+    parts = heading.split("  in ")
+    assert len(parts) == 3
+    assert parts[1].startswith("a very")
+    assert parts[2].startswith("another")

@@ -15,6 +15,7 @@ from bayesieve.cli._command import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     Command,
+    CommandError,
 )
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
@@ -113,8 +114,13 @@ def _run(argv: Sequence[str] | None) -> int:
             warnings.simplefilter("ignore", FutureWarning)
             warnings.showwarning = _show_warning
             return arguments.command.run(arguments) or EXIT_OK
-    except (ValueError, ImportError) as error:
+    except CommandError as error:
         _complain(str(error))
+        return EXIT_ERROR
+    except (ValueError, ImportError) as error:
+        from bayesieve.cli._wording import in_options
+
+        _complain(in_options(str(error)))
         return EXIT_ERROR
     except MemoryError:
         _complain("the data needs more memory than there is")

@@ -126,10 +126,14 @@ class _Sample:
         self.names = names
         self._values: dict[str, list[Any]] = {name: [] for name in names}
         for _, _, batch in files.rows(names):
+            if not batch.num_rows:
+                continue  # a file may have a header only
             part = batch.slice(0, _SAMPLE_ROWS)
             for i, name in enumerate(names):
                 self._values[name] = part.column(i).to_pylist()
-            break
+            return
+        told = "has no rows that can be read" if files.skip_bad_rows else "has no rows"
+        raise CommandError(f"{files.paths[0]!r} {told}.")
 
     def text(self, names: list[str]) -> str | None:
         """Return the column that reads like texts, the wordiest of several."""

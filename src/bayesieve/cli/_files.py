@@ -19,8 +19,6 @@ from typing import Any
 
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._unreadable import check_encoding, convert_hint, unreadable
-from bayesieve.exceptions import BadRowsWarning
-from bayesieve.utils._warnings import warn_user
 
 __all__ = ["DataFiles", "check_column", "expanded", "find_files", "needs"]
 
@@ -103,11 +101,23 @@ def _matches(pattern: str) -> list[str]:
         raise CommandError(f"no file matches {pattern!r}.")
     folder = os.path.dirname(pattern) or "."
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    near = difflib.get_close_matches(os.path.basename(pattern), names, n=1)
+    near = _near_name(os.path.basename(pattern), names)
     hint = ""
-    if near:
-        hint = f" Did you mean {os.path.join(os.path.dirname(pattern), near[0])!r}?"
+    if near is not None:
+        hint = f" Did you mean {os.path.join(os.path.dirname(pattern), near)!r}?"
     raise CommandError(f"there is no file {pattern!r}.{hint}")
+
+
+def _near_name(name: str, names: Sequence[str]) -> str | None:
+    """Return the file that may be meant; endings alone make no names alike."""
+    stems = {
+        os.path.splitext(own)[0].lower(): own
+        for own in sorted(names)
+        if os.path.splitext(own)[1].lower() in ("", *_FORMATS, *_PACKED)
+    }
+    stem = os.path.splitext(name)[0].lower()
+    near = difflib.get_close_matches(stem, stems, n=1, cutoff=0.75)
+    return stems[near[0]] if near else None
 
 
 def _format_of(path: str) -> str:
@@ -130,12 +140,13 @@ def check_column(name: str, columns: Sequence[str], where: str) -> None:
     if name in columns:
         return
     lower = {column.lower(): column for column in columns}
-    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
     hint = f" Did you mean column {lower[near[0]]!r}?" if near else ""
     shown = ", ".join(repr(column) for column in columns[:12])
     more = ", ..." if len(columns) > 12 else ""
     raise CommandError(
-        f"there is no column {name!r} in {where}.{hint} Its columns are {shown}{more}."
+        f"there is no column {name!r} in {where}.{hint} Its columns are "
+        f"{shown}{more or '.'}"
     )
 
 
@@ -334,6 +345,9 @@ class DataFiles:
         left_out, undecoded = others + sum(self.skipped), sum(self.undecoded)
         if not left_out:
             return
+        from bayesieve.exceptions import BadRowsWarning
+        from bayesieve.utils._warnings import warn_user  # NumPy comes with it
+
         told = f"{left_out:,} bad {'row was' if left_out == 1 else 'rows were'} left "
         told += f"out{note}."
         if undecoded:

@@ -97,6 +97,8 @@ def read_labels(files: DataFiles, column: str, used: Sequence[str] = ()) -> Labe
                     seen[key] = seen.get(key, 0) + count
             done += batch.num_rows
             bar.update(done, "rows")
+    if not done and not files.skip_bad_rows:
+        raise CommandError(f"{files.paths[0]!r} has no rows.")
     if missing is not None and not files.skip_bad_rows:
         path, row = missing
         raise CommandError(

@@ -29,20 +29,51 @@ def svmlight_batches(files: DataFiles) -> Iterator[tuple[Any, np.ndarray]]:
     Columns have the numbers that are written in the file, so a file that counts from 1
     has an empty column 0.
     """
-    from sklearn.datasets import load_svmlight_file
-
     for path in files.paths:
         ending = os.path.splitext(path.lower())[1]
         opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(ending, open)
         try:
             with opened(path, "rb") as file:
+                before = 0
                 while lines := file.readlines(_CHUNK_BYTES):
-                    piece = io.BytesIO(b"".join(lines))
-                    X, y = load_svmlight_file(piece, zero_based=True)
+                    try:
+                        X, y = _parsed(lines)
+                    except ValueError:
+                        raise _bad_line(path, before, lines) from None
+                    before += len(lines)
                     if X.shape[0]:
                         yield X, y
+        except CommandError:
+            raise
         except (ValueError, OSError, EOFError) as error:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
+
+
+def _parsed(lines: list[bytes]) -> tuple[Any, np.ndarray]:
+    from sklearn.datasets import load_svmlight_file
+
+    return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+
+
+def _bad_line(path: str, before: int, lines: list[bytes]) -> CommandError:
+    """Look for the first line that cannot be read, by halves."""
+    while len(lines) > 1:
+        half = len(lines) // 2
+        try:
+            _parsed(lines[:half])
+        except ValueError:
+            lines = lines[:half]
+        else:
+            lines, before = lines[half:], before + half
+    problem = "its values do not fit those of other lines"
+    try:
+        _parsed(lines)
+    except ValueError as error:
+        problem = str(error).replace("b'", "'").rstrip(".")
+    return CommandError(
+        f"line {before + 1:,} of {path!r} cannot be read: {problem}. Hint: a line is "
+        "a label and column:value pairs, such as '1 3:2 7:1'."
+    )
 
 
 def read_svmlight(files: DataFiles) -> tuple[Any, np.ndarray]:

@@ -88,14 +88,17 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     from bayesieve.cli._features import certificate_fields, selected_features
     from bayesieve.cli._fitted import Clock, evaluate
+    from bayesieve.cli._progress import Overheard
     from bayesieve.exceptions import GapWarning
 
     clock = Clock()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Overheard() as overheard:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
         fitted = data.fit(arguments.k, clock, saves=arguments.save is not None)
-    evaluation, interrupted = None, fitted.interrupted
+    # Models of texts do not tell themselves that their search was ended.
+    cut_short = overheard.interrupted
+    evaluation, interrupted = None, fitted.interrupted or cut_short
     try:
         with clock.measure("evaluation"):
             evaluation = evaluate(fitted, data.labels.majority)
@@ -135,12 +138,12 @@ def _run(arguments: argparse.Namespace) -> int | None:
     if interrupted:
         if sys.stderr is not None:
             told = "was not evaluated"
-            if fitted.interrupted:
+            if cut_short:
+                told = "is cut short: the search of its weights had not ended"
+            elif fitted.interrupted:
                 told = f"knows the first {fitted.train_rows:,} rows only"
-            print(
-                f"bayesieve: interrupted; the model in {arguments.save!r} {told}",
-                file=sys.stderr,
-            )
+            where = "" if arguments.save is None else f" in {arguments.save!r}"
+            print(f"bayesieve: interrupted; the model{where} {told}", file=sys.stderr)
         return EXIT_INTERRUPTED
     return None
 

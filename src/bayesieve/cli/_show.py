@@ -71,7 +71,8 @@ def _show_two_sides(
     half = max(half, 3)
     heading = f"  {terminal.fit(unit[:-1], name)}"
     for c in range(2):
-        heading += terminal.fit(headings[c], cells[c], right=True) if cells[c] else ""
+        if cells[c]:  # two columns stay free, or long names run together
+            heading += "  " + terminal.fit(headings[c], cells[c] - 2, right=True)
     heading += f"{'weight':>{weight}}  {terminal.fit(left, half, right=True)} "
     heading += terminal.fit(right, half)
     terminal.line(terminal.style(heading.rstrip(), "dim"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -132,6 +133,7 @@ class TableData:
                 "are."
             )
         frame, codes = self.read()
+        self._check_numbers(frame)
         return ClassCounts.from_matrix(frame, self.labels.classes[codes], kind=kind)
 
     def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:
@@ -149,6 +151,7 @@ class TableData:
                 "bernoulli; a mixed table has weights anyway."
             )
         if self.model != "selective":
+            self._check_numbers(frame)
             fitted = fit_matrix(X, y, k, self.model, self.arguments, clock)
             fitted.unit = self.unit
         else:
@@ -160,6 +163,23 @@ class TableData:
 
         fitted.held_out = held_out if test.size and not fitted.interrupted else None
         return fitted
+
+    def _check_numbers(self, frame: Any) -> None:
+        """Refuse columns that only a mixed table can have."""
+        import pandas as pd
+
+        others = [
+            name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])
+        ]
+        if others:
+            shown = ", ".join(map(repr, others[:12]))
+            drops = shlex.join(word for own in others[:12] for word in ("--drop", own))
+            more = ", ..." if len(others) > 12 else ""
+            raise CommandError(
+                f"--model {self.model} needs columns of numbers. Got others in {shown}"
+                f"{more}. Hint: {drops}{' ...' if more else ''}; or bayesieve select "
+                "without --model, which takes every column as it is."
+            )
 
     def _fit_selective(self, X: Any, y: np.ndarray, k: Any, clock: Clock) -> Fitted:
         from bayesieve.naive_bayes import SelectiveNB

@@ -72,7 +72,7 @@ def unreadable(
         hints.append(convert_hint(form))
     if skippable:
         skip = "--skip-bad-rows leaves such rows out."
-        hints.append(f"Or: {skip}" if hints else f"Hint: {skip}")
+        hints.append(f"(Or: {skip})" if hints else f"Hint: {skip}")
     told = " ".join([f"{problem.rstrip('. ')}.", *hints])
     return CommandError(f"{path!r} cannot be read: {told}")
 

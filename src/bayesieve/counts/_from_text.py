@@ -19,7 +19,7 @@ from bayesieve.counts._text_counts import TextCounts
 from bayesieve.counts._text_files import TextFile, csv_label
 from bayesieve.counts._text_input import sized
 from bayesieve.counts._text_labels import LabelCodes, as_written, sort_order
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.counts._text_options import DEFAULT_PATTERN, TextOptions
 from bayesieve.counts._text_scan import tfidf_sums
 from bayesieve.counts._text_source import text_pieces
 from bayesieve.utils._progress import ProgressBar
@@ -107,8 +107,9 @@ def from_text_parts(
     counts = _pruned(counts, min_df, max_df, max_features)
     if not len(counts.names):
         raise ValueError(
-            "There must be at least one term to count. Got none: the texts hold stop "
-            "words only, or min_df, max_df and max_features leave nothing."
+            "There must be at least one term to count. Got none: the texts hold no "
+            f"{_sought(options)}, or min_df, max_df and max_features leave "
+            "nothing."
         )
     kind = parts.kind
     if tfidf:
@@ -138,6 +139,13 @@ def _reading(pieces: list[Any]) -> Callable[[Any], Any] | None:
             "counts."
         )
     return ways.pop()
+
+
+def _sought(options: TextOptions) -> str:
+    """Say what counts as a term, for texts in which there is none."""
+    usual = options.analyzer == "word" and options.token_pattern == DEFAULT_PATTERN
+    told = "words of two letters or more" if usual else "terms"
+    return told + (" besides stop words" if options.stop_words else "")
 
 
 def describe(options: TextOptions) -> dict[str, Any]:

@@ -96,6 +96,10 @@ class TextCounts:
             raise ValueError(
                 f"'max_features' must be None or an int >= 1. Got {max_features!r}."
             )
+        if low > total and max_df == 1.0:  # whose default is not to blame
+            raise ValueError(
+                f"min_df ({low:g}) must not be above the number of documents ({total})."
+            )
         if high < low:
             raise ValueError(
                 f"max_df ({high:g} documents) must not be below min_df ({low:g})."

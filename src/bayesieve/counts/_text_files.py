@@ -74,7 +74,7 @@ def check_column(name: str, columns: list[str], where: str) -> None:
     if name in columns:
         return
     lower = {column.lower(): column for column in columns}
-    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
     hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
     shown = ", ".join(repr(column) for column in columns[:20])
     more = ", ..." if len(columns) > 20 else ""

@@ -1,0 +1,55 @@
+"""Errors of the library in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["in_options"]
+
+_OPTIONS = {
+    "k": "-k",
+    "ks": "--sizes",
+    "alpha": "--alpha",
+    "alphas": "--alpha",
+    "time_limit": "--time-limit",
+    "max_seconds": "--time-limit",
+    "ngram_range": "--ngrams",
+    "analyzer": "--analyzer",
+    "stop_words": "--stop-words",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "-k",
+    "random_state": "--seed",
+}
+_NAMES = "|".join(_OPTIONS)
+_WORDS = (
+    (r", row \d+(?=; )", ""),  # of the rows learnt from, which are not those of a file
+    (r"use k >= 2 or the Bernoulli model", "use -k 2 or more, or --model bernoulli"),
+    (
+        r"Negative values in data cannot be counted; use a Bernoulli model "
+        r"\(kind='binary'\) with a threshold, or bin the column first",
+        "--model bernoulli takes values above 0 as present, and --model gaussian takes "
+        "measurements",
+    ),
+    (r"with weights=True", "with --weights"),
+    (r"min_df, max_df and max_features leave", "--min-df and --max-df leave"),
+    (r"\bmin_df\b", "--min-df"),
+    (r"\bmax_df\b", "--max-df"),
+    (r"(--m(?:in|ax)-df .*)\bdocuments\b", r"\1texts"),
+)
+
+
+def in_options(message: str) -> str:
+    """Return a message that names options where the library names parameters.
+
+    Examples
+    --------
+    >>> in_options("The 'k' parameter of SparseTextNB must be an int. Got 'x'.")
+    "-k must be an int. Got 'x'."
+    """
+    message = re.sub(
+        rf"The '({_NAMES})' parameter of \w+", lambda m: _OPTIONS[m[1]], message
+    )
+    for pattern, words in _WORDS:
+        message = re.sub(pattern, words, message)
+    return message

@@ -1,0 +1,112 @@
+"""Errors of the library arrive in the words of the command line."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from tests.cli.files import PEOPLE, people, write_csv, write_reviews, write_svmlight
+from tests.cli.test_select import refused
+
+from bayesieve.cli import main
+
+pytest.importorskip("duckdb", reason="reading files needs duckdb")
+pytest.importorskip("pandas", reason="reading tables needs pandas")
+
+
+def plain(line):
+    """Check that a line speaks no Python, and return it."""
+    for word in ("parameter of", "kind=", "weights=", "NB", "max_", "min_", "b'"):
+        assert word not in line
+    return line
+
+
+def test_options_are_named_as_they_are_typed(tmp_path, capsys):
+    path = write_reviews(tmp_path, "csv")
+    line = plain(refused(capsys, "select", path, "-k", "1"))
+    assert "bayesieve: -k is too small" in line
+    assert "--model bernoulli" in line
+    line = plain(refused(capsys, "select", path, "--alpha", "0", "--weights"))
+    assert "bayesieve: --alpha must be above 0 with --weights. Got 0.0" in line
+    line = plain(refused(capsys, "path", path, "--sizes", "1,5"))
+    assert "bayesieve: --sizes must hold ints >= 2. Got" in line
+    matrix = write_svmlight(tmp_path / "d.svm")
+    assert "-k is too small" in plain(refused(capsys, "select", matrix, "-k", "1"))
+
+
+@pytest.mark.parametrize("command", ["select", "path"])
+def test_a_limit_above_the_number_of_texts(command, tmp_path, capsys):
+    path = write_reviews(tmp_path, "csv")
+    line = plain(refused(capsys, command, path, "--min-df", "99999"))
+    assert "--min-df (99999) must not be above the number of texts" in line
+    assert "--max-df" not in line
+    options = ("--min-df", "50", "--max-df", "3")
+    line = plain(refused(capsys, command, path, *options))
+    assert "--max-df (3 texts) must not be below --min-df (50)" in line
+
+
+@pytest.mark.parametrize("command", ["select", "path"])
+def test_negative_values(command, tmp_path, capsys):
+    path = write_svmlight(tmp_path / "d.svm")
+    lines = path.read_text().splitlines()
+    lines[57] = "-1 3:-1.5"
+    path.write_text("\n".join(lines))
+    line = plain(refused(capsys, command, path))
+    assert "Negative value -1.5 found in column 3; " in line
+    assert "--model bernoulli" in line
+    assert "row" not in line.replace(str(path), "")  # one of those learnt from
+    assert main([command, str(path), "--model", "bernoulli"]) == 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_line_of_a_bad_value_in_svmlight(packed, tmp_path, capsys, monkeypatch):
+    from bayesieve.cli import _matrix_data
+
+    monkeypatch.setattr(_matrix_data, "_CHUNK_BYTES", 500)
+    path = write_svmlight(tmp_path / "d.svm")
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[57] = b"-1 3:abc\n"
+    lines[80] = b"nonsense\n"
+    if packed:
+        path = tmp_path / "d.svm.gz"
+        path.write_bytes(gzip.compress(b"".join(lines)))
+    else:
+        path.write_bytes(b"".join(lines))
+    line = plain(refused(capsys, "select", path))
+    assert f"line 58 of {str(path)!r} cannot be read" in line
+    assert "'abc'" in line
+
+
+def test_no_rows(tmp_path, capsys):
+    path = write_csv(tmp_path / "d.csv", ("text", "label"), [])
+    for options in ((), ("--label", "label"), ("--text", "text")):
+        assert f"{str(path)!r} has no rows" in refused(capsys, "select", path, *options)
+    # The columns of a first file without rows are guessed from the second one.
+    full = write_reviews(tmp_path, "csv")
+    assert main(["select", str(path), str(full), "-k", "2"]) == 0
+
+
+def test_no_word_is_long_enough(tmp_path, capsys):
+    rows = [("a b", "x"), ("c d", "y")]
+    path = write_csv(tmp_path / "d.csv", ("text", "label"), rows)
+    line = plain(refused(capsys, "select", path))
+    assert "no words of two letters or more" in line
+
+
+def test_only_what_is_near_is_suggested(tmp_path, capsys):
+    path = write_csv(tmp_path / "sms.csv", ("age", "sex", "label"), [(1, "f", "x")])
+    for name in ("num.csv", "other.csv", "data.csv"):
+        assert "Did you mean" not in refused(capsys, "select", tmp_path / name)
+    assert "Did you mean" in refused(capsys, "select", tmp_path / "sms.cvs")
+    assert "Did you mean" not in refused(capsys, "select", path, "--text", "text")
+    line = refused(capsys, "select", path, "--label", "lable")
+    assert "Did you mean column 'label'?" in line
+
+
+@pytest.mark.parametrize("command", ["select", "path"])
+def test_columns_that_are_no_numbers(command, tmp_path, capsys):
+    path = write_csv(tmp_path / "people.csv", PEOPLE, people())
+    line = plain(refused(capsys, command, path, "--model", "gaussian"))
+    assert "--model gaussian needs columns of numbers" in line
+    assert "Got others in 'town', 'mood', 'day'" in line
+    assert "Hint: --drop town --drop mood --drop day" in line
