@@ -282,11 +282,11 @@ def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
     show_next(steps, terminal)
 
 
-def _bytes(size: int) -> str:
+def _bytes(size: float) -> str:
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
-        size = size / 1000  # type: ignore[assignment]
+        size /= 1000
     return f"{size:.3g} GB"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
@@ -37,6 +38,16 @@ __all__ = ["SelectiveWideNB", "information_penalty", "term_sizes"]
 
 _HELD_OUT = 0.2  # of the rows, when the penalty is to be chosen
 _SEED = 0  # of the held-out rows, so that a fit is a function of its data
+
+
+def _takes_chunks(estimator: SelectiveWideNB) -> bool:
+    if "regularization" not in estimator.get_params(deep=False):
+        name = type(estimator).__name__
+        raise AttributeError(
+            f"{name} cannot fit chunks: cross-validation needs all rows at once. Hint: "
+            f"{name.removesuffix('CV')}(regularization=...).fit_chunks."
+        )
+    return True
 
 
 class SelectiveWideNB(SupportClassifier, RowCounter):
@@ -109,6 +120,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         self._keep(found, data.counts)
         return self
 
+    @available_if(_takes_chunks)
     @fit_context(prefer_skip_nested_validation=True)
     def fit_chunks(
         self, chunks: Any, *, classes: Any = None, memory: int | None = None

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import get_scorer
-from sklearn.utils.metaestimators import available_if
 
 from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve.naive_bayes._known import KnownPredictions
@@ -28,26 +27,11 @@ __all__ = ["SelectiveBernoulliNBCV", "SelectiveMultinomialNBCV"]
 _NOT_HERE = ("k", "regularization", "warm_start", "callback")
 
 
-def _all_rows_at_once(estimator: SelectiveWideNBCV) -> bool:
-    name = type(estimator).__name__
-    raise AttributeError(
-        f"{name} cannot fit chunks: cross-validation needs all rows at once. Hint: "
-        f"{name[:-2]}(regularization=...).fit_chunks."
-    )
-
-
 class SelectiveWideNBCV(SelectiveWideNB):
     """A path of penalties scored on every fold, then one fit of all rows."""
 
     k = regularization = callback = None
     warm_start = False
-
-    @available_if(_all_rows_at_once)
-    def fit_chunks(
-        self, chunks: Any, *, classes: Any = None, memory: int | None = None
-    ) -> SelectiveWideNBCV:
-        """Not there: cross-validation needs all rows at once; see `fit`."""
-        raise NotImplementedError
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{

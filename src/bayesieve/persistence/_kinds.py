@@ -8,6 +8,7 @@ and not met again inside a compiled loop.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -59,16 +60,16 @@ class Sizes(dict[str, int]):
             raise ValueError(f"{name!r} has {size} entries where {wanted} are needed")
 
 
-class Kind:
+class Kind(ABC):
     """One kind of attribute; `put` writes it and `get` reads it."""
 
+    @abstractmethod
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add arrays and return what goes into the JSON, None for nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read and check the attribute."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
