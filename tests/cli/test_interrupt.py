@@ -197,3 +197,34 @@ def test_a_model_that_was_cut_short_is_told(kind, save, tmp_path):
     assert done.stdout
     if save:
         load_model(tmp_path / "m")
+
+
+# Runs the program, where a library makes an error of its own of a signal at its import.
+IMPORT = """\
+import builtins, signal, sys
+from bayesieve.cli import main
+plain = builtins.__import__
+def imported(name, *rest, **more):
+    if name.startswith("sklearn"):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("the library is broken") from None
+    return plain(name, *rest, **more)
+builtins.__import__ = imported
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main(["demo", "--no-report"]))
+"""
+
+
+def test_a_signal_that_a_library_makes_an_error_of_is_an_interruption(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 130
+    assert done.stderr == "bayesieve: interrupted\n"

@@ -20,6 +20,7 @@ from bayesieve.cli._command import (
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
+from bayesieve.cli._overheard import Overheard
 from bayesieve.cli._path import PATH
 from bayesieve.cli._predict import PREDICT
 from bayesieve.cli._report import REPORT
@@ -93,6 +94,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_ERROR
 
 
+def _obeyed(arguments: argparse.Namespace) -> Any:
+    """Run the command; an error after Ctrl-C is the interruption itself.
+
+    A library that is interrupted while it is imported may raise an error of its own.
+    """
+    heard = Overheard()
+    try:
+        with heard:
+            return arguments.command.run(arguments)
+    except Exception:
+        if heard.interrupted:
+            raise KeyboardInterrupt from None
+        raise
+
+
 def _run(argv: Sequence[str] | None) -> int:
     """Parse the arguments and run the command they name."""
     parser = build_parser()
@@ -113,7 +129,7 @@ def _run(argv: Sequence[str] | None) -> int:
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)
             warnings.showwarning = _show_warning
-            return arguments.command.run(arguments) or EXIT_OK
+            return _obeyed(arguments) or EXIT_OK
     except CommandError as error:
         _complain(str(error))
         return EXIT_ERROR

@@ -9,6 +9,7 @@ import time
 from types import FrameType, TracebackType
 from typing import Any
 
+from bayesieve.cli._overheard import Overheard
 from bayesieve.utils._progress import ProgressBar
 
 __all__ = ["Interrupt", "Overheard", "Progress"]
@@ -30,40 +31,6 @@ class Progress(ProgressBar):
         """Draw the line for a step, if a second has passed."""
         if self.shown and time.monotonic() - self._start >= _PATIENCE:
             super().update(step, note)
-
-
-class Overheard:
-    """Notes a Ctrl-C that a search takes as the wish to end with what it has.
-
-    Attributes
-    ----------
-    interrupted : bool
-        Whether Ctrl-C was pressed; KeyboardInterrupt is raised as ever.
-    """
-
-    def __init__(self) -> None:
-        self.interrupted = False
-        self._before: Any = None
-
-    def __enter__(self) -> Overheard:
-        if threading.current_thread() is threading.main_thread():
-            before = signal.getsignal(signal.SIGINT)
-            if before is signal.default_int_handler:  # and nobody else listens
-                self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.interrupted = True
-        raise KeyboardInterrupt
 
 
 class Interrupt:

@@ -1,0 +1,46 @@
+"""Whether Ctrl-C was pressed, whatever became of it; nothing heavy is imported."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+__all__ = ["Overheard"]
+
+
+class Overheard:
+    """Notes a Ctrl-C that a search takes as the wish to end with what it has.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C was pressed; KeyboardInterrupt is raised as ever.
+    """
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self._before: Any = None
+
+    def __enter__(self) -> Overheard:
+        if threading.current_thread() is threading.main_thread():
+            before = signal.getsignal(signal.SIGINT)
+            listens = isinstance(getattr(before, "__self__", None), Overheard)
+            # Nobody listens yet, or one of these, which is told as well.
+            if before is signal.default_int_handler or listens:
+                self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.interrupted = True
+        self._before(number, frame)  # raises KeyboardInterrupt
