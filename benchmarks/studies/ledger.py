@@ -16,7 +16,16 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from measurement import surroundings
+from measurement import data_folder, read_data, surroundings
+
+__all__ = [
+    "Ledger",
+    "blocks",
+    "data_folder",
+    "markdown",
+    "progress",
+    "read_data",
+]
 
 Row = Sequence[float]
 

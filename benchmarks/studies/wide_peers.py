@@ -92,20 +92,25 @@ def search_penalty(
     y: np.ndarray,
     k: int,
     *,
-    loss: str,
+    loss: str | None = None,
+    smallest: float | None = None,
+    largest: float = LARGEST_C,
     seconds: float = np.inf,
     most_fits: int = MOST_FITS,
 ) -> Found:
     """Return the l1 model with at most k columns and as near to k as can be found.
 
-    From the smallest C with a column upwards until there are too many, then bisection
-    on ln C, every other time at the point where the logarithms of the sizes would meet
-    that of k on a straight line. Ends at k (within SLACK), after `most_fits`, when both
-    ends agree to 1e-6, or when `seconds` are over; at LARGEST_C there may be too few.
+    From the smallest C with a column (that of `loss`, else `smallest`) upwards until
+    there are too many, then bisection on ln C, every other time at the point where the
+    logarithms of the sizes would meet that of k on a straight line. Ends at k (within
+    SLACK), after `most_fits`, when both ends agree to 1e-6, or when `seconds` are over;
+    at `largest` there may be too few.
     """
     n_classes = int(y.max()) + 1
     begin = time.perf_counter()
-    low, high = float(np.log(l1_min_c(X, y, loss=loss))), None
+    if smallest is None:
+        smallest = l1_min_c(X, y, loss=loss)
+    low, high = float(np.log(smallest)), None
     size_low, size_high = 0, 0
     best: Found | None = None
     at, fits = low + np.log(2.0), 0
@@ -126,9 +131,9 @@ def search_penalty(
         if k * (1 - SLACK) <= size <= k or late:
             break
         if high is None:
-            if C >= LARGEST_C * (1 - 1e-9):
+            if C >= largest * (1 - 1e-9):
                 break
-            at = min(at + np.log(4.0), np.log(LARGEST_C))
+            at = min(at + np.log(4.0), np.log(largest))
         elif high - low < 1e-6:
             break
         elif fits % 2:
@@ -173,19 +178,28 @@ def eliminate(X: Any, y: np.ndarray, k: int) -> Found:
     )
 
 
-def eliminate_to_all(X: Any, y: np.ndarray, sizes: Sequence[int]) -> dict[int, Found]:
-    """Return what `eliminate` gives for each size, the steps they share done once.
+def eliminate_to_all(
+    X: Any,
+    y: np.ndarray,
+    sizes: Sequence[int],
+    *,
+    start: Any = None,
+    share: float = RFE_STEP,
+) -> dict[int, Found]:
+    """Return what `RFE(start, step=share)` gives for each size, shared steps done once.
 
-    Every size has the same steps but its last one. The seconds of a size are those that
-    it would need alone: all steps up to it.
+    Without a start it is that of `eliminate`. Every size has the same steps but its
+    last one. The seconds of a size are those that it would need alone: all steps up to
+    it.
     """
     n_classes = int(y.max()) + 1
-    step = int(max(1, RFE_STEP * X.shape[1]))
+    if start is None:
+        start = LogisticRegression(solver="liblinear", random_state=0)
+    step = int(max(1, share * X.shape[1]))
     columns, whole, steps = np.arange(X.shape[1]), 0.0, 0
     left, result = set(sizes), {}
     while left:
-        start = LogisticRegression(solver="liblinear", random_state=0)
-        model = several(start, n_classes)
+        model = several(clone(start), n_classes)
         begin = time.perf_counter()
         _, converged = fitted(model, X[:, columns], y)
         # The order of RFE, ties included, so that the answer is RFE's to the column.
