@@ -1,9 +1,9 @@
 """Other people's packages, in an environment of their own, behind one small interface.
 
 `PeerWorker` starts peer_worker.py there with the training rows of one split. A question
-is a selector and its options, the answer its columns and seconds. Whoever does not answer
-within the limit is killed, and the next question starts a new process: some peers need
-hours where others need milliseconds.
+is a selector and its options, the answer its columns and seconds. Whoever does not
+answer within the limit is killed, and the next question starts a new process: some
+peers need hours where others need milliseconds.
 """
 
 from __future__ import annotations

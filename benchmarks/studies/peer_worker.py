@@ -1,7 +1,7 @@
 """The peers' side of peer_environment.py: runs inside the peers' own environment.
 
-Started with the rows (.npz) and labels (.npy) of one split. Questions come as JSON lines
-on stdin: {"selector": name, "limit": seconds, ...}. One answer line each:
+Started with the rows (.npz) and labels (.npy) of one split. Questions come as lines of
+JSON on stdin: {"selector": name, "limit": seconds, ...}. One answer line each:
 
     ended       whether there is an answer; if not, `why` says what was in the way
     support     the chosen columns, or `supports`: one list for each of `sizes`
@@ -32,7 +32,7 @@ DENSE_LIMIT = 4e9  # bytes that a peer without sparse rows may take for its tabl
 RFE_SHARE = 0.3
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A peer that cannot take these rows; the message says why."""
 
 
@@ -185,7 +185,7 @@ def mrmr(X: Any, y: np.ndarray, *, k: int, limit: float) -> dict[str, Any]:
 
     if 8.0 * X.shape[0] * X.shape[1] > DENSE_LIMIT:
         gigabytes = 8e-9 * X.shape[0] * X.shape[1]
-        raise Refused(f"needs dense rows, {gigabytes:.0f} GB")
+        raise RefusedError(f"needs dense rows, {gigabytes:.0f} GB")
     table = pd.DataFrame(X.toarray())
     begin = time.perf_counter()
     chosen = mrmr_classif(X=table, y=pd.Series(y), K=k, show_progress=False)
@@ -227,7 +227,7 @@ def answer(question: dict[str, Any], X: Any, y: np.ndarray) -> dict[str, Any]:
     selector = SELECTORS[question.pop("selector")]
     try:
         result = selector(X, y, **question)
-    except (Refused, ValueError, RuntimeError, MemoryError) as error:
+    except (RefusedError, ValueError, RuntimeError, MemoryError) as error:
         return {"ended": False, "why": str(error).strip() or type(error).__name__}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"ended": True, **result, "memory": int(peak) * 1024}

@@ -68,7 +68,7 @@ def coefficients(model: Any) -> np.ndarray:
     """Return (rows, columns): one row, or one for each class."""
     if isinstance(model, OneVsRestClassifier):
         return np.vstack([one.coef_ for one in model.estimators_])
-    return model.coef_
+    return np.atleast_2d(model.coef_)
 
 
 def used_columns(model: Any) -> np.ndarray:
@@ -131,7 +131,7 @@ def search_penalty(
         if k * (1 - SLACK) <= size <= k or late:
             break
         if high is None:
-            if C >= largest * (1 - 1e-9):
+            if largest * (1 - 1e-9) <= C:
                 break
             at = min(at + np.log(4.0), np.log(largest))
         elif high - low < 1e-6:
