@@ -1,4 +1,4 @@
-"""What the figures of the studies look like: one palette, plain axes, one way to save."""
+"""The look of the studies' figures: one palette, plain axes, one way to save."""
 
 from __future__ import annotations
 
