@@ -25,6 +25,7 @@ __all__ = [
     "markdown",
     "progress",
     "read_data",
+    "surroundings",
 ]
 
 Row = Sequence[float]

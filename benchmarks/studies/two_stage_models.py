@@ -1,10 +1,10 @@
 """Stage 2 of two_stage.py: the three classifiers, the smoothing, the objective.
 
 Settings of section 7 of Askari et al., but for one. `LinearSVC(C=1e4)` was the dual
-solver when they wrote it, whose 1,000 passes do not converge at that C: on MPQA, 5 %, it
-has been 40 % right on some selections, worse than a coin. Today's default for more rows
-than columns is the primal one, which we name, with the 100 steps that the paper gives
-to logistic regression.
+solver when they wrote it, whose 1,000 passes do not converge at that C: on MPQA, 5 %,
+it has been 40 % right on some selections, worse than a coin. Today's default for more
+rows than columns is the primal one, which we name, with the 100 steps that the paper
+gives to logistic regression.
 """
 
 from __future__ import annotations
