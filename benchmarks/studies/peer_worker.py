@@ -227,7 +227,7 @@ def answer(question: dict[str, Any], X: Any, y: np.ndarray) -> dict[str, Any]:
     selector = SELECTORS[question.pop("selector")]
     try:
         result = selector(X, y, **question)
-    except (RefusedError, ValueError, RuntimeError, MemoryError) as error:
+    except (RefusedError, ImportError, ValueError, RuntimeError, MemoryError) as error:
         return {"ended": False, "why": str(error).strip() or type(error).__name__}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"ended": True, **result, "memory": int(peak) * 1024}

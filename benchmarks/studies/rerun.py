@@ -1,0 +1,65 @@
+"""All experiments of Askari, d'Aspremont and El Ghaoui, and the peers, one command.
+
+    python benchmarks/studies/rerun.py --quick    # small sizes, some minutes
+    python benchmarks/studies/rerun.py            # goes on where it was stopped; hours
+
+Runs the scripts below one after the other with the same interpreter, shows what they
+print, and ends with a line for each: what it is, seconds, whether it came to its end.
+A script that fails does not keep the others from running; the exit code tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SCRIPTS = {
+    "two_stage": ("two_stage.py", "Experiment 1: select, then train"),
+    "two_stage_speed": ("two_stage_speed.py", "Experiment 1: seconds in turns"),
+    "published_objective": ("published_objective.py", "objective beside the published"),
+    "unlimited_features": ("unlimited_features.py", "Experiment 2: all features"),
+    "run_time_growth": ("run_time_growth.py", "Experiment 3: seconds against m"),
+    "nine_words": ("nine_words.py", "Experiment 4: the words of IMDB"),
+    "gene_paths": ("gene_paths.py", "Experiment 5: objective against k, genes"),
+    "duality_gap": ("duality_gap.py", "Experiment 6: duality gap"),
+    "peers": ("../peers.py", "what a user would pick instead"),
+}
+
+
+def run(name: str, quick: bool) -> tuple[float, int]:
+    """Run one script; return seconds and its exit code."""
+    script, title = SCRIPTS[name]
+    print(f"== {name}: {title}", flush=True)
+    command = [sys.executable, str((HERE / script).resolve())]
+    begin = time.perf_counter()
+    done = subprocess.run([*command, *(["--quick"] if quick else [])], check=False)
+    return time.perf_counter() - begin, done.returncode
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is asked for and tell how each ended."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes for all")
+    parser.add_argument(
+        "--only", default=",".join(SCRIPTS), help="default: all of them"
+    )
+    options = parser.parse_args(arguments)
+    names = options.only.split(",")
+    if wrong := [name for name in names if name not in SCRIPTS]:
+        parser.error(f"--only takes {', '.join(SCRIPTS)}. Got {wrong[0]!r}.")
+    ends = {name: run(name, options.quick) for name in names}
+    print()
+    for name, (seconds, code) in ends.items():
+        state = "done" if code == 0 else f"FAILED with code {code}"
+        print(f"{name:20} {seconds:8.1f} s  {state}")
+    return int(any(code for _, code in ends.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""Experiment 1: its vectors, selectors, objective and tables, against plain twins."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_selection import RFE
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import MultinomialNB
+
+from bayesieve import NaiveFeatureSelector
+
+STUDIES = Path(__file__).resolve().parents[2] / "benchmarks" / "studies"
+
+
+def load(name):
+    sys.path.insert(0, str(STUDIES))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(STUDIES))
+
+
+texts = load("text_vectors")
+environment = load("peer_environment")
+models = load("two_stage_models")
+selectors = load("two_stage_selectors")
+tables = load("two_stage_tables")
+study = load("two_stage")
+speed = load("two_stage_speed")
+objective = load("published_objective")
+
+
+def documents(seed=0, n_rows=160, n_columns=60):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % 2
+    rate = rng.gamma(0.5, 0.6, size=(2, n_columns))
+    X = sparse.csr_matrix(rng.poisson(rate[y]))
+    return X[:, np.flatnonzero(np.asarray(X.sum(axis=0)).ravel())].tocsr(), y
+
+
+# ----------------------------------------------------------------------------- vectors
+
+
+def test_the_paper_s_vectors_are_words_of_any_length_and_two_and_three_words(real_data):
+    frame = real_data("mpqa")
+    count = texts.vectorizer("count", None).fit(frame["text"])
+    assert len(count.vocabulary_) == 6_208  # Table 1, MPQA
+    grams = texts.vectorizer("word_bigram", None).fit(frame["text"])
+    assert len(grams.vocabulary_) == 27_603  # Table 2, MPQA
+
+
+@pytest.mark.parametrize("name", ["mpqa", "sst2"])
+def test_splits_have_the_sizes_of_the_paper_and_share_no_row(real_data, name):
+    real_data(texts.FILES[name])
+    data = texts.load(name)
+    sizes = {"mpqa": (8_484, 2_122), "sst2": (76_961, 1_821)}[name]
+    first, second = texts.split_rows(data, 0), texts.split_rows(data, 1)
+    assert (len(first[0]), len(first[1])) == sizes
+    for train, test in (first, second):
+        assert np.intersect1d(train, test).shape[0] == 0
+    assert np.array_equal(first[1], second[1]) == (name == "sst2")
+
+
+def test_the_vocabulary_is_of_the_training_rows():
+    rows = np.array(["a red car", "a blue car", "one green boat"] * 4, dtype=object)
+    part = np.array(["train", "train", "test"] * 4)
+    data = texts.Texts("imdb", rows, np.array([0, 1, 0] * 4), part)
+    made = texts.vectors(data, "count", 0)
+    assert made.names.tolist() == ["a", "blue", "car", "red"]
+    assert made.X_test.nnz == 0
+    assert texts.vectors(data, "word_bigram", 0, max_features=2).X_train.shape[1] == 2
+
+
+def test_sizes_are_rounded_shares_of_two_at_least():
+    assert texts.wanted_size(74_851, 5.0) == 3_743
+    assert texts.wanted_size(1_000, 0.1) == 2
+
+
+# ------------------------------------------------------------------------------ models
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smoothing_is_that_of_a_grid_search_on_the_same_folds(seed):
+    X, y = documents(seed)
+    folds = StratifiedKFold(models.FOLDS, shuffle=True, random_state=0)
+    search = GridSearchCV(MultinomialNB(), {"alpha": list(models.ALPHAS)}, cv=folds)
+    search.fit(X, y)
+    found = models.choose_alpha(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    mine = scores[models.ALPHAS.index(found)]
+    assert mine == pytest.approx(scores.max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_the_gain_is_that_of_the_certificate_and_none_is_larger(alpha):
+    X, y = documents(1, n_columns=12)
+    sums = models.class_sums(X, y) + alpha
+    model = NaiveFeatureSelector(k=4, alpha=alpha).fit(X, y)
+    found = models.support_gain(sums, np.sort(model.support_indices_))
+    null = models.support_gain(sums, np.arange(0))
+    assert null == 0.0
+    every = [
+        models.support_gain(sums, np.array(some))
+        for some in combinations(range(X.shape[1]), 4)
+    ]
+    assert found == pytest.approx(max(every), rel=1e-12)
+    totals = sums.sum(axis=0)
+    constant = np.sum(totals * np.log(totals)) - totals.sum() * np.log(totals.sum())
+    assert model.certificate_.objective == pytest.approx(found + constant, rel=1e-12)
+
+
+# --------------------------------------------------------------------------- selectors
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """A worker in this environment: real processes, but no other packages."""
+    here = Path(sys.executable)
+    monkeypatch.setattr(environment, "peer_python", lambda folder: here)
+    X, y = documents()
+    with environment.PeerWorker(X, y) as found:
+        yield found
+
+
+def question(worker, sizes=(3, 9), limit=60.0):
+    X, y = documents()
+    data = texts.Vectors(X, y, X, y, np.arange(X.shape[1]))
+    return selectors.Question(data, list(sizes), 1.0, worker, limit)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "likelihood",
+        "refined",
+        "tmnb",
+        "odds_ratio",
+        "chi2",
+        "mutual_information",
+        "l1_logistic",
+        "l1_saga",
+        "l1_svm",
+        "lasso",
+        "rfe_logistic",
+        "rfe_svm",
+    ],
+)
+def test_every_selector_gives_sorted_columns_of_the_wanted_sizes(worker, name):
+    found = list(selectors.BY_NAME[name].select(question(worker)))
+    assert [one.why for one in found] == ["", ""]
+    for k, one in zip((3, 9), found, strict=True):
+        assert np.all(np.diff(one.support) > 0)
+        exact = not name.startswith(("l1", "lasso"))
+        assert k - 1 <= one.support.shape[0] <= k
+        assert one.support.shape[0] == k or not exact
+
+
+def test_elimination_is_that_of_scikit_learn(worker):
+    X, y = documents()
+    start = LogisticRegression(C=1e4, solver="lbfgs", max_iter=100)
+    expected = RFE(start, n_features_to_select=9, step=0.3).fit(X.astype(float), y)
+    found = list(selectors.BY_NAME["rfe_logistic"].select(question(worker)))[1]
+    np.testing.assert_array_equal(found.support, np.flatnonzero(expected.support_))
+
+
+def test_who_does_not_end_is_killed_and_the_next_question_is_answered(worker):
+    answer = worker.ask("rfe_svm", limit=1e-3, sizes=[3])
+    assert answer == {"ended": False, "why": "no end within 0.001 s"}
+    assert worker.ask("l1_svm", limit=60.0, k=3)["ended"]
+
+
+def test_a_size_that_did_not_end_is_the_last_one_asked(worker):
+    late = replace(question(worker, (3, 9, 12)), limit=1e-3)
+    found = list(selectors.one_by_one(late, selector="l1_svm"))
+    assert [one.support for one in found] == [None, None, None]
+    assert {one.why for one in found} == {"no end within 0.001 s"}
+
+
+def test_a_missing_package_is_a_reason_not_an_end(worker):
+    answer = worker.ask("abess", limit=60.0, k=3)
+    assert not answer["ended"]
+    assert "abess" in answer["why"]
+
+
+# ------------------------------------------------------------------------------ tables
+
+
+def test_errors_are_over_splits_and_never_too_small_where_tests_repeat(tmp_path):
+    def row(accuracy, why=""):
+        scores = [accuracy] * 3 if not why else [None] * 3
+        features = None if why else 5
+        values = [5, 100, 400, 1.0, features, *scores, 1.0, 0.1, 0.1, 1, why]
+        return dict(zip(tables.COLUMNS, values, strict=True))
+
+    results = tables.Results(tmp_path)
+    for name in ("mpqa", "sst2"):
+        results._rows[name, "count"] = {
+            "likelihood 5": [row(0.8), row(0.9)],
+            "chi2 5": [row(0.95), row(0.95)],
+            "mrmr 5": [row(0, "no end"), row(0, "no end")],
+        }
+    ours = results.cell("mpqa", "count", "likelihood", 5.0, "mnb")
+    assert ours.mean == pytest.approx(0.85)
+    assert ours.error == pytest.approx(0.05)
+    same = results.cell("sst2", "count", "chi2", 5.0, "mnb")
+    assert same.error == pytest.approx(np.sqrt(0.95 * 0.05 / 400))
+    assert results.cell("mpqa", "count", "mrmr", 5.0, "mnb") is None
+    assert results.why("mpqa", "count", "mrmr", 5.0) == "no end"
+    chi2 = results.cell("mpqa", "count", "chi2", 5.0, "mnb")
+    assert tables.is_ahead(chi2, ours)
+    assert not tables.is_ahead(ours, chi2)
+    assert not tables.is_ahead(replace(chi2, mean=0.89), ours)
+
+
+def test_reasons_of_the_first_split_are_kept(tmp_path):
+    book = load("ledger").Ledger(tmp_path / "book.json", columns=tables.COLUMNS)
+    nothing = [None] * (len(tables.COLUMNS) - 1)
+    book.extend("mrmr 0.1", 0, [[1.0] * (len(tables.COLUMNS) - 1) + [""]])
+    book.extend("mrmr 1", 0, [[*nothing, "too slow"]])
+    assert study.reasons(book, "mrmr") == {1.0: "too slow"}
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("two_stage", lambda folder: tables.document(tables.Results(folder))),
+        ("two_stage_speed", lambda folder: speed.document(stored(folder, "seconds"))),
+        (
+            "published_objective",
+            lambda folder: objective.document(stored(folder, "cells")),
+        ),
+    ],
+)
+def test_the_tables_are_those_of_the_stored_results(name, made):
+    folder = STUDIES / "results" / name
+    if not folder.is_dir():
+        pytest.skip(f"no results of {name} (they are not part of the sdist)")
+    assert (folder / "tables.md").read_text(encoding="utf-8") == made(folder)
+
+
+def stored(folder, name):
+    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_the_objective_is_never_below_the_published_one():
+    folder = STUDIES / "results" / "published_objective"
+    if not folder.is_dir():
+        pytest.skip("no results of published_objective (they are not in the sdist)")
+    sets = stored(folder, "cells")["sets"]
+    found = {name: objective.differences(one) for name, one in sets.items()}
+    assert all(np.all(d >= -rounding) for d, rounding in found.values())
+    assert any(np.any(d > rounding) for d, rounding in found.values())
