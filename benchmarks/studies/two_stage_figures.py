@@ -49,7 +49,7 @@ def panel(
     handles = {}
     for selector in SELECTORS:
         cell = results.cell(data, vector, selector.name, percent, stage_2)
-        seconds = results.middle(data, vector, selector.name, percent, "fit seconds")
+        seconds = results.seconds(data, vector, selector.name, percent)
         if cell is None or seconds is None:
             continue
         colour, marker = LOOKS[selector.name]
@@ -106,14 +106,14 @@ def draw(results: Results, folder: Path) -> None:
     for stage_2, label in STAGE_2.items():
         shares = [(f"{p:g} % of the words", "count", p) for p in PERCENTS]
         title = (
-            f"Accuracy of {label} on the selected words against the time to select "
-            "them (count vectors; l1: one fit, search for the penalty left out)"
+            f"Accuracy of {label} on the selected words against the time to select them\n"
+            "(count vectors; of l1 methods one fit, without the search for the penalty)"
         )
         save(grid(results, shares, stage_2, title), folder / f"figure_{stage_2}.png")
         kinds = [(VECTORS[v], v, SHOWN) for v in results.vectors()]
         title = (
             f"Accuracy of {label} on {SHOWN:g} % of the features against the time to "
-            "select them, four feature vectors"
+            "select them,\nfour feature vectors"
         )
         path = folder / f"figure_{stage_2}_vectors.png"
         save(grid(results, kinds, stage_2, title), path)

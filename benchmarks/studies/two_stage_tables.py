@@ -98,13 +98,13 @@ class Results:
             over = max(over, tests)
         return Cell(mean, float(over), len(scores))
 
-    def middle(
-        self, data: str, vector: str, selector: str, percent: float, column: str
+    def seconds(
+        self, data: str, vector: str, selector: str, percent: float
     ) -> float | None:
-        """Return the median over splits of another column."""
+        """Return the least seconds of a fit over splits, which are of one size."""
         rows = self.rows(data, vector, selector, percent)
-        values = [row[column] for row in rows if row[column] is not None]
-        return float(np.median(values)) if values else None
+        values = [row["fit seconds"] for row in rows]
+        return min((value for value in values if value is not None), default=None)
 
 
 def is_ahead(peer: Cell | None, ours: Cell | None) -> bool:
