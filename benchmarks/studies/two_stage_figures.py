@@ -106,8 +106,8 @@ def draw(results: Results, folder: Path) -> None:
     for stage_2, label in STAGE_2.items():
         shares = [(f"{p:g} % of the words", "count", p) for p in PERCENTS]
         title = (
-            f"Accuracy of {label} on the selected words against the time to select them\n"
-            "(count vectors; of l1 methods one fit, without the search for the penalty)"
+            f"Accuracy of {label} on the selected words against the time to select\n"
+            "them (count vectors; of l1 methods one fit, no search for the penalty)"
         )
         save(grid(results, shares, stage_2, title), folder / f"figure_{stage_2}.png")
         kinds = [(VECTORS[v], v, SHOWN) for v in results.vectors()]
