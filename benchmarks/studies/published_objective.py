@@ -190,6 +190,35 @@ def line_of(name: str, found: dict[str, Any]) -> list[str]:
     ]
 
 
+def size_lines(sets: dict[str, Any]) -> list[list[str]]:
+    """Return a line for each size: how often ours is above, and by what share."""
+    lines = []
+    for k in SIZES:
+        cells = above = 0
+        shares = []
+        for found in sets.values():
+            difference, rounding = differences(found)
+            for row, lead, allowed in zip(
+                found["cells"], difference, rounding, strict=True
+            ):
+                if row[1] == k:
+                    cells += 1
+                    above += bool(lead > allowed)
+                    shares.append(lead / row[2] if row[2] > 0 else 0.0)
+        if cells:
+            middle, mean = np.median(shares), np.mean(shares)
+            lines.append(
+                [
+                    f"{k:,}",
+                    f"{cells}",
+                    f"{above}",
+                    f"{100 * mean:.2g} %",
+                    f"{100 * middle:.2g} %",
+                ]
+            )
+    return lines
+
+
 def document(content: dict[str, Any]) -> str:
     """Return tables.md."""
     sets = content["sets"]
@@ -224,6 +253,8 @@ def document(content: dict[str, Any]) -> str:
                 ],
                 lines,
             ),
+            "By size (those that all sets share); the lead as a share of the gain:\n",
+            markdown(["k", "cells", "above", "mean lead", "median"], size_lines(sets)),
         ]
     )
 
