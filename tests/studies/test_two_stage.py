@@ -122,14 +122,14 @@ def test_the_gain_is_that_of_the_certificate_and_none_is_larger(alpha):
 # --------------------------------------------------------------------------- selectors
 
 
-@pytest.fixture
-def worker(monkeypatch):
+@pytest.fixture(scope="module")
+def worker():
     """A worker in this environment: real processes, but no other packages."""
-    here = Path(sys.executable)
-    monkeypatch.setattr(environment, "peer_python", lambda folder: here)
-    X, y = documents()
-    with environment.PeerWorker(X, y) as found:
-        yield found
+    here, (X, y) = Path(sys.executable), documents()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(environment, "peer_python", lambda folder: here)
+        with environment.PeerWorker(X, y) as found:
+            yield found
 
 
 def question(worker, sizes=(3, 9), limit=60.0):
