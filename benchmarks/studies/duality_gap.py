@@ -154,7 +154,8 @@ def summary(v: Values, first: int, last: int) -> dict[str, float]:
         "optimal_worse": int((loss_worse <= 0).sum()),
         "optimal_better": int((loss_better <= 0).sum()),
         "loss_largest": float(loss_worse.max()),
-        "absolute_largest": float((v.psi - v.phi)[k].max()),
+        "absolute_largest": float((gap * v.phi[k]).max()),
+        "absolute_sum": float((gap * v.phi[k]).sum()),
         "width_sharp": float(((v.psi[k] - before(v.psi, k, 1)) / v.phi[k]).sum()),
         "width_published": float(((v.psi[k] - before(v.psi, k, 4)) / v.phi[k]).sum()),
         "broken_upper": int((v.phi[k] > v.psi[k] + allowed).sum()),
@@ -181,7 +182,7 @@ def curves(v: Values) -> dict[str, list[float]]:
         "theorem": v.shares(v.psi - v.worse),
     }
     return {
-        "psi": [significant(x, 8) for x in v.psi.tolist()],
+        "psi": [significant(x, 13) for x in v.psi.tolist()],
         **{
             name: [significant(x, 3) for x in np.nan_to_num(shares).tolist()]
             for name, shares in gaps.items()

@@ -2,7 +2,8 @@
 
 For counts f (classes x features), smoothed where that is wanted, a support T gains
 
-    sum over T of v_i - sum_c B_c log(B_c / B),   v_i = sum_c f_ci log f_ci - G_i log G_i
+    sum over T of v_i - sum_c B_c log(B_c / B)
+    v_i = sum_c f_ci log f_ci - G_i log G_i
 
 over the model without features; B_c are the counts of class c in T, G_i those of a
 feature in all classes.
@@ -23,7 +24,7 @@ def own_values(f: np.ndarray) -> np.ndarray:
 
 
 def gain_of_sums(value: Any, sums: np.ndarray) -> Any:
-    """Return the gain from the sum of v over T and the class counts of T (first axis)."""
+    """Return the gain from the sum of v over T and the class counts of T."""
     return value - xlogy(sums, sums / sums.sum(axis=0)).sum(axis=0)
 
 
@@ -34,10 +35,11 @@ def gain_of(f: np.ndarray, support: Any) -> float:
 
 
 def weights_of(f: np.ndarray, support: Any) -> np.ndarray:
-    """Return log theta+ - log theta- on a support, for the second class against the first.
+    """Return log theta+ - log theta- on a support; + is the second class.
 
     Inside T the estimates are those of plain naive Bayes on the columns of T alone.
     """
     part = f[:, support]
     theta = part / part.sum(axis=1, keepdims=True)
-    return np.log(theta[1]) - np.log(theta[0])
+    with np.errstate(divide="ignore"):  # a word of one class alone: no finite weight
+        return np.log(theta[1]) - np.log(theta[0])
