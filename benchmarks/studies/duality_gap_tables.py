@@ -250,12 +250,12 @@ def draw_one(unit: dict[str, Any], whole: dict[str, float], m: int, path: Path) 
         f"m = {m:,}: the gap of the relaxation is zero for "
         f"{100 * whole['tight'] / whole['sizes']:.0f} % of all k >= 4,\n"
         f"and below 0.1 % of the gain for "
-        f"{100 * whole['invisible'] / whole['sizes']:.0f} % (all draws)",
+        f"{100 * whole['invisible'] / whole['sizes']:.1f} % (all draws)",
         fontsize=11,
     )
     size = 22 if m <= 100 else 4
     width = (psi[k] - psi[k - 4]) / phi
-    low.plot(k, width, color=GREY, label="psi(k) - psi(k-4), known before")
+    low.plot(k, width, color=GREY, label="psi(k) - psi(k-4), known beforehand")
     low.plot(k, (psi[k] - psi[k - 1]) / phi, color=GREEN, label="psi(k) - psi(k-1)")
     low.scatter(
         k,

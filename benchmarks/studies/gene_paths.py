@@ -1,10 +1,10 @@
 """Experiment 5 of Askari et al.: objective against k on gene expressions, and accuracy.
 
 The paper's set (RNA sequences of UCI) is not here; every `gene_*` set stands in, 57 to
-174 rows of 2,000 to 22,283 genes, 2 to 11 classes, and bladder also as in the paper, one
-class against the rest. Models: sparse multinomial (alpha = 1; `gene_sets.py` says how
-counts are made), and the Gaussian one, the honest model of such values, with variances
-by class or pooled. For each:
+174 rows of 2,000 to 22,283 genes, 2 to 11 classes, and bladder also as in the paper,
+one class against the rest. Models: sparse multinomial (alpha = 1; `gene_sets.py` says
+how counts are made), and the Gaussian one, the honest model of such values, with
+variances by class or pooled. For each:
 
 path      the optimum of all rows for a geometric grid of k up to m, with its proven
           gap; the share of the full gain at 1, 5, 10 and 50 % of the genes; the least k

@@ -207,9 +207,9 @@ def counted(units: dict[str, Any], family: str) -> str:
         f"{family}: of {len(chosen)} paths, {sum(x >= 0.9 for x in ten)} have 90 % of "
         f"the gain with 10 % of the genes (between {100 * min(ten):.0f} and "
         f"{100 * max(ten):.0f} %), {sum(x >= 0.99 for x in half)} have 99 % with half "
-        f"of them (between {100 * min(half):.1f} and {100 * max(half):.1f} %). Accuracy "
-        "with 10 % of the genes is lower than with all by more than two standard errors "
-        f"in {lower}, higher in {higher}."
+        f"of them (between {100 * min(half):.1f} and {100 * max(half):.1f} %). "
+        "Accuracy with 10 % of the genes is lower than with all by more than two "
+        f"standard errors in {lower}, higher in {higher}."
     )
 
 
@@ -235,8 +235,8 @@ def document(folder: Path) -> str:
             "## The paper's sentences\n",
             '"As the number of features increases beyond 10,000 (of 20,531), the '
             'objective value does not change": taken as 99 % of the gain with half of '
-            'the genes. "We can achieve a similar objective value using just 10 % of the '
-            'features": taken as 90 % of the gain.\n',
+            'the genes. "We can achieve a similar objective value using just 10 % of '
+            'the features": taken as 90 % of the gain.\n',
             counted(units, "multinomial") + "\n",
             counted(units, "Gaussian") + "\n",
             verdicts(units),
@@ -267,10 +267,15 @@ def draw(folder: Path) -> list[Path]:
         for one in axes[2 * line : 2 * line + 2, column]:
             one.set_visible(False)
     figure.legend(
-        shown.values(), shown.keys(), loc="outside lower center", ncols=3, frameon=False
+        shown.values(),
+        shown.keys(),
+        loc="outside lower center",
+        ncols=max(1, columns - 1),
+        frameon=False,
     )
+    break_line = " " if columns > 3 else "\n"
     figure.suptitle(
-        "Gene sets: the objective grows until most genes are in, "
+        f"Gene sets: the objective grows until most genes are in,{break_line}"
         "accuracy seldom needs them",
         fontsize=13,
     )

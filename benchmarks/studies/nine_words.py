@@ -120,15 +120,9 @@ def columns_of(names: np.ndarray, words: Any) -> np.ndarray:
 
 
 def scored(rows: Rows, f: np.ndarray, support: np.ndarray) -> dict[str, Any]:
-    """Return words, weights, gain and accuracy of one list; f is smoothed already.
-
-    A review without any of the words, or with a balanced choice of them, has the score
-    0; it then counts as negative, as in scikit-learn, where the first class wins a tie.
-    """
+    """Return words, weights, gain and accuracy of one list; f is smoothed already."""
     weights = weights_of(f, support)
-    prior = np.log((rows.y == 1).sum() / (rows.y == 0).sum())
     part, part_test = rows.X[:, support], rows.X_test[:, support]
-    said = part_test @ weights + prior
     stage_two = LogisticRegression(C=1e4, solver="lbfgs", max_iter=100)
     stage_two.fit(part, rows.y)
     order = np.argsort(-weights)
@@ -136,10 +130,21 @@ def scored(rows: Rows, f: np.ndarray, support: np.ndarray) -> dict[str, Any]:
         "words": rows.names[support][order].tolist(),
         "weights": np.round(weights[order], 4).tolist(),
         "gain": gain_of(f, support),
-        "accuracy": float(np.mean((said > 0) == (rows.y_test == 1))),
+        "accuracy": accuracy(rows, support, weights),
         "logistic": float(stage_two.score(part_test, rows.y_test)),
         "without": float(np.mean(part_test.getnnz(axis=1) == 0)),
     }
+
+
+def accuracy(rows: Rows, support: np.ndarray, weights: np.ndarray) -> float:
+    """Return the test accuracy of naive Bayes with these weights.
+
+    A review without any of the words, or with a balanced choice of them, has the score
+    0; it then counts as negative, as in scikit-learn, where the first class wins a tie.
+    """
+    prior = np.log((rows.y == 1).sum() / (rows.y == 0).sum())
+    said = rows.X_test[:, support] @ weights + prior
+    return float(np.mean((said > 0) == (rows.y_test == 1)))
 
 
 def published(peer: PeerWorker | None, alpha: float) -> np.ndarray | None:
@@ -194,15 +199,17 @@ def search(rows: Rows, peer: PeerWorker | None, alpha: float) -> dict[str, Any]:
         "certified optimum": solve_multinomial(f, K, alpha=alpha).support,
         "published code": published(peer, alpha),
     }
-    return {
-        name: {
-            "words": rows.names[support].tolist(),
-            "weights": np.round(weights_of(f + alpha, support), 4).tolist(),
-            "gain": gain_of(f + alpha, support),
-        }
-        for name, support in supports.items()
-        if support is not None
-    }
+    unit = {}
+    for name, support in supports.items():
+        if support is not None:
+            weights = weights_of(f + alpha, support)
+            unit[name] = {
+                "words": rows.names[support].tolist(),
+                "weights": np.round(weights, 4).tolist(),
+                "gain": gain_of(f + alpha, support),
+                "accuracy": accuracy(rows, support, weights),
+            }
+    return unit
 
 
 def larger(rows: Rows, alpha: float) -> dict[str, Any]:
