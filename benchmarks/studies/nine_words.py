@@ -217,7 +217,7 @@ def larger(rows: Rows, alpha: float) -> dict[str, Any]:
     f = rows.class_sums()
     wanted = set(TABLE_4)
     unit: dict[str, Any] = {"first_k": None, "by_weight": [], "by_gain": []}
-    for k in range(K, LARGEST_SIZE + 1):
+    for k in range(K, min(LARGEST_SIZE, len(rows.names)) + 1):
         solution = solve_multinomial(f, k, alpha=alpha)
         names = rows.names[solution.support]
         weights = weights_of(f + alpha, solution.support)
