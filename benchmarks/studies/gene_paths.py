@@ -78,6 +78,7 @@ class Path:
     gain: np.ndarray
     gap: np.ndarray
     gain_at: Callable[[int], float]
+    null: float | None  # objective without genes; that of densities has no meaning
 
 
 class MultinomialModel:
@@ -102,7 +103,7 @@ class MultinomialModel:
             return float(one.objective[0] - one.null_objective)
 
         gain = found.objective - found.null_objective
-        return Path(found.k, gain, found.gap, gain_at)
+        return Path(found.k, gain, found.gap, gain_at, float(found.null_objective))
 
     def chosen_size(self, X: np.ndarray, y: np.ndarray, rule: str) -> int:
         """Return the k that the library chooses."""
@@ -149,7 +150,8 @@ class GaussianModel:
         model, order = self._ranked(X, y)
         sums = np.concatenate([[0.0], np.cumsum(model.feature_importances_[order])])
         k = np.array(sizes)
-        return Path(k, sums[k], np.zeros(k.shape), lambda k: float(sums[k]))
+        no_gap = np.zeros(k.shape)
+        return Path(k, sums[k], no_gap, lambda k: float(sums[k]), None)
 
     def chosen_size(self, X: np.ndarray, y: np.ndarray, rule: str) -> int:
         """Return the k that the library chooses."""
@@ -194,6 +196,7 @@ def path_of(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
         "share": [significant(x, 6) for x in (path.gain / full).tolist()],
         "gap": [significant(x, 2) for x in (path.gap / path.gain).tolist()],
         "full_gain": full,
+        "null": path.null,
         "at_share": {name: significant(share, 6) for name, share in shares.items()},
         "least_k": {
             f"{g:g}": least_size(path.gain_at, m, g / 100 * full) for g in GAINS
