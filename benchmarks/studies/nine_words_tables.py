@@ -301,11 +301,11 @@ def draw(folder: Path) -> list[Path]:
     draw_bars(right, bars, (BLUE, GREEN))
     right.set_title("All words, alpha = 1", fontsize=11)
     right.legend(loc="upper left", frameon=False, fontsize=9)
-    figure.suptitle(
-        "Nine words of IMDB: Table 4 is the published code without stop words, "
-        "one word short of the optimum",
-        fontsize=12,
-    )
+    title = "Nine words of IMDB"
+    published = setting.get("published code", {"words": [], "weights": []})
+    if agreement(published)[:2] == (K, K):
+        title += ": Table 4 is the published code without stop words"
+    figure.suptitle(title, fontsize=12)
     path = folder / "figure_weights.png"
     save(figure, path)
     return [path]

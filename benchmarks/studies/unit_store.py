@@ -80,8 +80,7 @@ def run_study(
     options.folder.mkdir(parents=True, exist_ok=True)
     if not options.tables_only:
         if options.again:
-            for path in options.folder.glob("*.json"):
-                path.unlink()
+            (options.folder / f"{name}.json").unlink(missing_ok=True)
         try:
             run(options)
         except KeyboardInterrupt:

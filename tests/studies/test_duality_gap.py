@@ -156,6 +156,11 @@ def test_a_stopped_study_goes_on_and_other_versions_are_refused(
     assert second["rows"]["6 0"] == first["rows"]["6 0"]
     assert second["rows"]["6 0"]["all_supports"]["sizes"] == 5
     assert (tmp_path / "figure_m6.png").is_file()
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
+    assert study.main(["--quick", "--again", "--folder", str(tmp_path)]) == 0
+    assert (tmp_path / "other.json").is_file()  # only its own results are forgotten
+    again = json.loads((tmp_path / tables.FILE).read_text(encoding="utf-8"))
+    assert again["rows"] == second["rows"]
     second["packages"]["numpy"] = "0.1"
     (tmp_path / tables.FILE).write_text(json.dumps(second), encoding="utf-8")
     with pytest.raises(SystemExit, match="was written with packages"):
