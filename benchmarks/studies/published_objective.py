@@ -28,7 +28,8 @@ from ledger import data_folder, markdown, progress, read_data, surroundings
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
-from two_stage_models import class_sums, support_gain
+from support_gains import gain_of
+from two_stage_models import class_sums
 
 import bayesieve
 
@@ -139,8 +140,8 @@ def compare(name: str, environment: Path, limit: float) -> dict[str, Any]:
                     [
                         alpha,
                         k,
-                        support_gain(sums + alpha, model.support_indices_),
-                        support_gain(sums + alpha, theirs),
+                        gain_of(sums + alpha, model.support_indices_),
+                        gain_of(sums + alpha, theirs),
                         model.certificate_.upper_bound - model.certificate_.objective,
                         int(model.certificate_.is_optimal),
                         round(seconds, 5),

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from ledger import Ledger, progress
 from peer_environment import DEFAULT, PeerWorker
+from support_gains import gain_of
 from text_vectors import (
     FILES,
     NAMES,
@@ -42,7 +43,6 @@ from two_stage_models import (
     accuracy,
     choose_alpha,
     class_sums,
-    support_gain,
 )
 from two_stage_selectors import BY_NAME, SELECTORS, Question, Selection
 from two_stage_tables import COLUMNS, PERCENTS, write_tables
@@ -80,7 +80,7 @@ def row_of(
         *known,
         found.support.shape[0],
         *[round(score, 6) for score in scores],
-        round(support_gain(sums + alpha, found.support), 6),
+        round(gain_of(sums + alpha, found.support), 6),
         round(found.seconds, 5),
         round(found.fit_seconds, 5),
         int(found.converged),

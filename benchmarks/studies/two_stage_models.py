@@ -1,4 +1,4 @@
-"""Stage 2 of two_stage.py: the three classifiers, the smoothing, the objective.
+"""Stage 2 of two_stage.py: the three classifiers and the smoothing.
 
 Settings of section 7 of Askari et al., but for one. `LinearSVC(C=1e4)` was the dual
 solver when they wrote it, whose 1,000 passes do not converge at that C: on MPQA, 5 %,
@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import xlogy
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
@@ -52,18 +51,6 @@ def choose_alpha(X: Any, y: np.ndarray, *, seed: int = 0) -> float:
             share[at] = np.mean((score > 0) == (y[fold] == 1))
         correct += share / FOLDS
     return ALPHAS[int(correct.argmax())]
-
-
-def support_gain(sums: np.ndarray, support: np.ndarray) -> float:
-    """Return the training objective of a support over that of none, in nats.
-
-    sums are smoothed class sums; sum over the support of G KL(q || p) with p of the
-    support itself (`sparse naive Bayes`, two or more classes).
-    """
-    part = sums[:, support]
-    inner = xlogy(part, part).sum() - xlogy(part.sum(0), part.sum(0)).sum()
-    mass = part.sum(axis=1)
-    return float(inner - xlogy(mass, mass).sum() + xlogy(mass.sum(), mass.sum()))
 
 
 def classifier(stage_2: str, alpha: float) -> Any:
