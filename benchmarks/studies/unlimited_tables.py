@@ -155,10 +155,10 @@ def intro(contents: list[dict[str, Any]]) -> str:
         f"{datetime.fromtimestamp(r, UTC):%Y-%m-%d %H:%M}" for r in sorted(runs)
     )
     around = fill(
-        f"{packages}, Python {first['python']}; published code: naive-feature-selection "
-        f"{first['published']} in an environment of its own. {first['processor']}, "
-        f"{first['processors']} processors, shared with other work. Runs begun (UTC): "
-        f"{begun}."
+        f"{packages}, Python {first['python']}; published code: "
+        f"naive-feature-selection {first['published']} in an environment of its own. "
+        f"{first['processor']}, {first['processors']} processors, shared with other "
+        f"work. Runs begun (UTC): {begun}."
     )
     return f"""# Unlimited features: Experiment 2
 
@@ -200,7 +200,8 @@ def summary(cases: list[Case]) -> str:
             lines.append(
                 f"- Accuracy of {title} against {name}, {sum(counts)} cells: ahead by "
                 f"more than one standard error in {counts[0]}, within one in "
-                f"{counts[1]}, behind in {counts[2]}; {100 * mean:+.1f} points in the mean."
+                f"{counts[1]}, behind in {counts[2]}; {100 * mean:+.1f} points in the "
+                "mean."
             )
     counts, mean = verdict_of_refining(cases)
     lines.append(
@@ -288,8 +289,8 @@ def twitter_note() -> str:
     return (
         "The tweets here are a sample of 37,472; the paper's 1.6 million with 12 "
         "million word bigrams (13.25 s there) are not at hand. A generated matrix of "
-        f"that size ({rows:,} x {columns:,}, {stored['data']['entries']:,} entries, k = "
-        f"{stored['k']:,}; `benchmarks/results/fit_sparse.json`) takes "
+        f"that size ({rows:,} x {columns:,}, {stored['data']['entries']:,} entries, k "
+        f"= {stored['k']:,}; `benchmarks/results/fit_sparse.json`) takes "
         f"{best['SparseMultinomialNB']['seconds']:.2f} s with `SparseMultinomialNB`, "
         f"whose selection is the same, and {best['MultinomialNB']['seconds']:.2f} s "
         "with `MultinomialNB`.\n"
@@ -420,7 +421,8 @@ def document(folder: Path) -> str:
         "## The objective, ours less the published code's\n",
         "Both supports judged by one formula at the same k; first without smoothing, "
         "then with the chosen alpha (the published code, which has none, is given a "
-        "row of alphas for each class). A difference counts when it exceeds rounding.\n",
+        "row of alphas for each class). A difference counts when it exceeds "
+        "rounding.\n",
         objective_table(cases),
         "## Mean accuracies in percent\n",
         accuracy_table(cases),
