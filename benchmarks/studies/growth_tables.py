@@ -310,7 +310,8 @@ def document(folder: Path) -> str:
                 "The most frequent words of training and test reviews together, as in "
                 "the paper (the training reviews alone have 74,893); rows are the "
                 "25,000 training reviews. The published code, which has no smoothing, "
-                "is given a row of ones for each class, so that all solve the same problem.\n",
+                "is given a row of ones for each class, so that all solve the same "
+                "problem.\n",
                 imdb_table(part),
             ]
         else:
