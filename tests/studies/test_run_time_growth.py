@@ -109,10 +109,17 @@ def test_a_round_of_a_table(study, tables, tmp_path, monkeypatch):
     assert study.table_round(path, tmp_path)["published"] is None
 
 
-def test_slow_sides_have_one_turn(study):
-    seconds = {"slow": iter([9.0]), "quick": iter([0.3, 0.1, 0.2])}
+def test_slow_sides_have_fewer_turns(study):
+    seconds = {
+        "slow": iter([9.0]),
+        "middle": iter([1.5, 0.6]),
+        "quick": iter([0.3, 0.1, 0.2]),
+    }
     sides = {name: values.__next__ for name, values in seconds.items()}
-    assert study.best_of(sides, 3) == {"slow": 9.0, "quick": 0.1}
+    assert study.best_of(sides, 3) == {"slow": 9.0, "middle": 0.6, "quick": 0.1}
+    assert study.best_of({"slow": None}, first={"slow": 5.0}) == {"slow": 5.0}
+    sides = {"quick": iter([0.3, 0.2]).__next__}
+    assert study.best_of(sides, 2, first={"quick": 0.4}) == {"quick": 0.2}
 
 
 def test_rounds_go_through_all_sizes_and_a_second_run_goes_on(
