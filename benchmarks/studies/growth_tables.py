@@ -277,7 +277,8 @@ def imdb_words(part: Part) -> list[str]:
         f"with {mnb}. {high / low:.0f} times the words are only {growth:.2f} times the "
         f"entries of X, because the added words are rare: a pass over the rows hardly "
         f"grows, whoever makes it. The solve alone, which sees the counts only, grows "
-        f"with {solve} ({solve.verdict}).",
+        f"with {solve} ({solve.verdict}; of processor seconds "
+        f"{part.curve('solve_processor')}).",
         f"- At {high:,.0f} words our fit takes {seconds(c['fit'][-1])} s, "
         f"`MultinomialNB.fit` {seconds(c['mnb'][-1])} s, the published code "
         f"{seconds(c['published'][-1])} s.",
@@ -298,9 +299,10 @@ def generated_words(part: Part) -> list[str]:
     if m.max() > MILLION:
         small, large = part.curve("solve", 0, MILLION), part.curve("solve", MILLION)
         lines[0] += (
-            f" Up to a million columns ours has {small} ({small.verdict}), beyond it "
-            f"{large} ({large.verdict}); the bisection has "
-            f"{part.curve('bisection', 0, MILLION)} and "
+            f" Up to a million columns ours has {small} ({small.verdict}; of processor "
+            f"seconds {part.curve('solve_processor', 0, MILLION)}), beyond it {large} "
+            f"({large.verdict}; {part.curve('solve_processor', MILLION)}); the "
+            f"bisection has {part.curve('bisection', 0, MILLION)} and "
             f"{part.curve('bisection', MILLION)}."
         )
     ratio = c["bisection"] / c["solve"]
@@ -368,10 +370,19 @@ def draw(axis: Any, part: Part, title: str) -> None:
             linewidth=1.4,
             label=f"{label}: {slope}" if slope.points > 2 else label,
         )
-    start = part.columns["solve"][0]
+    processor = part.columns["solve_processor"]
+    axis.plot(
+        m,
+        processor,
+        ":",
+        color=GREEN,
+        linewidth=1.6,
+        label=f"solve, processor seconds: {part.curve('solve_processor')}",
+    )
+    start = min(part.columns["solve"][0], processor[0])
     axis.plot(
         m[[0, -1]],
-        start * np.array([0.45, 0.45 * m[-1] / m[0]]),
+        start * np.array([0.5, 0.5 * m[-1] / m[0]]),
         "--",
         color=GREY,
         linewidth=1,
@@ -383,7 +394,13 @@ def draw(axis: Any, part: Part, title: str) -> None:
     axis.set_ylabel("seconds")
     axis.set_title(title, fontsize=10)
     axis.legend(
-        frameon=False, fontsize=8.5, title="exponent ± standard error", loc="best"
+        frameon=False,
+        fontsize=8.5,
+        title="exponent ± standard error",
+        title_fontsize=8.5,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=2,
     )
 
 
@@ -392,7 +409,7 @@ def figure(folder: Path) -> None:
     parts = [p for p in (part_of(folder, n) for n in CURVES) if p is not None]
     if not parts:
         return
-    picture, axes = new_figure(1, len(parts), width=6.2 * len(parts), height=4.8)
+    picture, axes = new_figure(1, len(parts), width=6.2 * len(parts), height=5.6)
     titles = {"imdb": "IMDB, tf-idf", "generated": "generated Zipf-like counts"}
     for axis, part in zip(np.atleast_1d(axes), parts, strict=True):
         draw(axis, part, titles[part.name])

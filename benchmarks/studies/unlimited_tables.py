@@ -122,7 +122,10 @@ def fill(text: str) -> str:
         return text
     indent = "  " if text.startswith("- ") else ""
     end = "\n" if text.endswith("\n") else ""
-    return "\n".join(wrap(text, WIDTH, subsequent_indent=indent)) + end
+    return (
+        "\n".join(wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False))
+        + end
+    )
 
 
 def seconds(value: float) -> str:
