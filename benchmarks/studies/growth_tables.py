@@ -306,9 +306,11 @@ def generated_words(part: Part) -> list[str]:
             f"{part.curve('bisection', MILLION)}."
         )
     ratio = c["bisection"] / c["solve"]
+    processor = c["bisection_processor"] / c["solve_processor"]
     lines.append(
         f"- The bisection takes {ratio.min():.0f} to {ratio.max():.0f} times as long "
-        f"as the certified solve; its gain is never above ours beyond rounding"
+        f"as the certified solve ({processor.min():.1f} to {processor.max():.1f} times "
+        f"the processor seconds); its gain is never above ours beyond rounding"
         if np.all(c["below"] >= -c["rounding"])
         else "- The bisection's gain is above ours somewhere: see the table"
     )
@@ -436,9 +438,11 @@ def headline(parts: list[Part]) -> str:
         words.append(f"{fit.verdict} in the paper's range (exponent {fit.value:.2f})")
     if "generated" in by_name:
         part = by_name["generated"]
-        large = part.curve("solve", MILLION)
-        slope = large if large.points > 2 else part.curve("solve")
-        words.append(f"exponent {slope.value:.2f} far beyond it")
+        slope = part.curve("solve_processor")
+        words.append(
+            f"the solve {slope.value:.2f} of processor seconds up to "
+            f"{part.columns['m'].max():,.0f} columns"
+        )
     return "Run time of the selection: " + ", ".join(words)
 
 
