@@ -322,13 +322,13 @@ def test_errors_are_over_splits_and_over_rows_where_the_tests_are_fixed(cells, t
         "thresholded_accuracy": 0.6,
         "ours_thresholded_error": 0.03,
     }
-    for data, expected in (("mpqa", 0.01), ("sst2", 0.03)):
-        case = tables.case_of(fake_content(cells, data, **columns))
+    # Three splits, 0.02 apart: the deviation is 0.02.
+    for data, expected in (("mpqa", 0.02 / np.sqrt(3)), ("sst2", 0.03)):
+        case = tables.case_of(fake_content(cells, data, splits=3, **columns))
         gain, error = case.difference("ours", "thresholded")
-        assert gain == pytest.approx([0.11] * 4)
-        # Two splits, 0.02 apart: deviation 0.02 / sqrt(2), over sqrt(2) again.
+        assert gain == pytest.approx([0.12] * 4)
         assert error == pytest.approx([expected] * 4)
-    one = tables.case_of(fake_content(cells, splits=1, **columns))
+    one = tables.case_of(fake_content(cells, splits=2, **columns))
     assert one.difference("ours", "thresholded")[1] == pytest.approx([0.03] * 4)
 
 
@@ -342,13 +342,13 @@ def test_splits_without_every_share_are_left_out(cells, tables):
 
 def test_the_verdict_counts_ahead_within_and_behind(cells, tables):
     def ours(share, split):
-        return (0.60, 0.505, 0.40, 0.50)[share] + (0.02 if split else 0)
+        return (0.60, 0.485, 0.40, 0.50)[share] + 0.02 * split
 
-    case = tables.case_of(fake_content(cells, ours_accuracy=ours))
-    # The error is 0.01; the means are 0.61, 0.515, 0.41 and 0.51 against 0.5.
+    case = tables.case_of(fake_content(cells, splits=3, ours_accuracy=ours))
+    # The error is 0.0115; the means are 0.62, 0.505, 0.42 and 0.52 against 0.5.
     counts, mean = tables.verdict([case], "ours", "odds")
     assert counts == [2, 1, 1]
-    assert mean == pytest.approx((0.11 + 0.015 - 0.09 + 0.01) / 4)
+    assert mean == pytest.approx((0.12 + 0.005 - 0.08 + 0.02) / 4)
 
 
 def test_objectives_below_and_above_are_counted_beyond_rounding(cells, tables):
