@@ -414,7 +414,8 @@ def document(folder: Path) -> str:
         slower_table(cases),
         "## Accuracy gained by selecting for likelihood\n",
         "In points, ± one standard error: over splits, or over the test rows for SST2 "
-        'and IMDB, whose tests are fixed or nearly so, and for fewer than three splits. "~": within one '
+        "and IMDB, whose tests are fixed or nearly so, and for fewer than "
+        'three splits. "~": within one '
         "standard error.\n",
         "### Over thresholded naive Bayes\n",
         gain_table(cases, "ours", "thresholded"),
