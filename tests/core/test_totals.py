@@ -148,6 +148,37 @@ def test_collected_columns_are_exactly_those_that_reach_the_level(make, case):
         )
 
 
+def test_shares_that_leave_out_a_class_prune_nothing(make):
+    # A class without counts has log p = 0 by convention: chi-square says nothing then.
+    rng = np.random.default_rng(5)
+    table = np.vstack([rng.gamma(0.5, 2.0, size=(2, 400)), np.zeros(400)])
+    log_p = np.append(np.log([0.25, 0.75]), 0.0)
+    columns = make(table, np.zeros(1))
+    gains = columns.gains(log_p)
+    level = between(gains, 0.8)
+    np.testing.assert_array_equal(
+        columns.with_gain(log_p, level, 0.0), np.flatnonzero(gains >= level)
+    )
+
+
+@pytest.mark.parametrize("spread", [1e-1, 1e-3, 1e-5])
+def test_columns_near_the_common_shares_are_told_apart(make, spread):
+    # Gains of a millionth of the total: the bound must not cut what rounding hides.
+    rng = np.random.default_rng(6)
+    shares = np.array([0.3, 0.7])
+    totals = rng.uniform(5.0, 5e3, size=600)
+    tilt = 1 + spread * rng.standard_normal(600)
+    table = np.vstack([shares[0] * totals * tilt, shares[1] * totals])
+    log_p = np.log(shares)
+    columns = make(table, np.zeros(1))
+    gains = columns.gains(log_p)
+    for share in (0.5, 0.9, 0.99):
+        level = between(gains, share)
+        np.testing.assert_array_equal(
+            columns.with_gain(log_p, level, 0.0), np.flatnonzero(gains >= level)
+        )
+
+
 def between(values, share):
     """A level in the largest gap near a quantile."""
     ordered = np.unique(values)

@@ -7,7 +7,9 @@
 // G_i = sum_c (f_ci + alpha_i) and, at class shares p, the gain is
 //   h_i(p) = sum_c F log F - G log G - sum_c F log p_c = G_i KL(q_i || p),   F = f_ci + alpha_i.
 // Since h_i(p) <= G_i max_c(-log p_c), `collect` takes logarithms only of columns whose total
-// can reach the level. Counts are mostly small integers: x log x comes from a table for them.
+// can reach the level, and of a dense table only where chi-square can, which bounds KL:
+//   h_i(p) <= sum_c (F - p_c G_i)^2 / (p_c G_i).
+// Counts are mostly small integers: x log x comes from a table for them.
 //
 // A table is dense, (K, m) in C order, or the three arrays of a CSC matrix (K, m). Columns
 // without any count are left out everywhere but in the sum of G log G.
@@ -97,6 +99,24 @@ struct Smoothing {
     }
 };
 
+// Class shares as chi-square needs them. Shares that do not sum to one (a class without any
+// count has log p = 0 by convention) give no bound.
+struct ShareBound {
+    std::vector<double> share, inverse;
+    bool usable = false;
+
+    ShareBound(const double* log_p, std::size_t classes) {
+        if (log_p == nullptr) return;
+        double sum = 0.0;
+        for (std::size_t c = 0; c < classes; ++c) {
+            share.push_back(std::exp(log_p[c]));
+            inverse.push_back(std::exp(-log_p[c]));
+            sum += share[c];
+        }
+        usable = std::abs(sum - 1.0) < 1e-9;
+    }
+};
+
 struct DenseColumns {
     const double* f;
     std::size_t classes, columns;
@@ -127,6 +147,19 @@ struct DenseColumns {
             }
             class_sums[c] = sum;
         }
+    }
+    // Whether chi-square leaves room for a gain of that level. The margin covers its rounding
+    // and that of shares which are one in sum only to 1e-9.
+    bool can_reach(std::size_t i, double raw, const Smoothing& smooth, const ShareBound& bound,
+                   double level) const {
+        if (!bound.usable) return true;
+        const double alpha = smooth.at(i), total = smooth.total(raw, i);
+        double chi = 0.0;
+        for (std::size_t c = 0; c < classes; ++c) {
+            const double away = f[c * columns + i] + alpha - bound.share[c] * total;
+            chi += away * away * bound.inverse[c];
+        }
+        return chi >= total * (level * (1.0 - 1e-9) - 1e-8 * total);
     }
     double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
                 double /*sum_log_p*/) const {
@@ -168,6 +201,9 @@ struct SparseColumns {
             }
             raw[i - first] = sum;
         }
+    }
+    bool can_reach(std::size_t, double, const Smoothing&, const ShareBound&, double) const {
+        return true;  // its gain costs no more than its chi-square
     }
     // A class without count contributes terms in alpha alone, in closed form.
     double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
@@ -280,6 +316,7 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
         double sum_log_p = 0.0;
         if (log_p != nullptr)
             for (std::size_t c = 0; c < columns.classes; ++c) sum_log_p += log_p[c];
+        const ShareBound bound(log_p, columns.classes);
         std::vector<std::vector<std::int64_t>> parts(bayesieve::block_count(m, kBlock));
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t begin,
                                                  std::size_t end) {
@@ -304,7 +341,8 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
                 for (std::size_t q = 0; q < count; ++q) {
                     const std::size_t i = first + large[q];
                     if (log_p == nullptr ||
-                        columns.gain(i, raw[large[q]], smooth, log_p, sum_log_p) >= min_gain)
+                        (columns.can_reach(i, raw[large[q]], smooth, bound, min_gain) &&
+                         columns.gain(i, raw[large[q]], smooth, log_p, sum_log_p) >= min_gain))
                         parts[b].push_back(static_cast<std::int64_t>(i));
                 }
             }
