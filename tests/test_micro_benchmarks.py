@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import itertools
 import json
@@ -106,3 +107,74 @@ def test_made_rows_differ_between_classes_and_are_like_those_of_a_vectorizer():
     second = X[y == 1].sum(axis=0) / X[y == 1].sum()
     assert abs(first - second).sum() > 0.05
     assert made.rows_of(3, 600, 500)[0] is X
+
+
+# ------------------------------------------------------------- the figures that are kept
+
+
+@pytest.fixture(scope="module")
+def micro():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        spec = importlib.util.spec_from_file_location(
+            "micro_figures", ROOT / "benchmarks" / "micro.py"
+        )
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def test_results_of_asv_become_words(micro):
+    stored = {
+        "result_columns": ["result", "params", "stats_q_25", "stats_q_75"],
+        "results": {
+            "b.time_x": [[0.5, float("nan")], [["1", "2"]], [0.4, 1], [0.6, 2]],
+            "a.peakmem_x": [[2_000_000], [["'s'"]], None, None],
+            "c.time_broken": [None, [], None, None],
+        },
+    }
+    about = {
+        name: {"unit": unit, "param_names": ["size"]}
+        for name, unit in (("b.time_x", "seconds"), ("a.peakmem_x", "bytes"))
+    }
+    result = micro.converted(stored, about)
+    assert list(result) == ["a.peakmem_x", "b.time_x"]
+    assert result["b.time_x"]["median"] == [0.5, None]
+    assert result["a.peakmem_x"] == {
+        "unit": "bytes",
+        "param_names": ["size"],
+        "params": [["'s'"]],
+        "median": [2_000_000.0],
+    }
+
+
+def test_tables_have_the_last_parameter_across(micro):
+    one = {
+        "unit": "seconds",
+        "param_names": ["classes", "columns"],
+        "params": [["2", "20"], ["10", "1000"]],
+        "median": [2e-6, 0.0123, 1.5, None],
+    }
+    assert micro.table(one).splitlines() == [
+        "| classes | columns 10 | columns 1,000 |",
+        "| :--- | ---: | ---: |",
+        "| 2 | 2.00 µs | 12.3 ms |",
+        "| 20 | 1.50 s | failed |",
+    ]
+
+
+def test_the_readme_shows_the_figures_that_are_kept(micro):
+    content = json.loads((ROOT / "benchmarks" / "results" / "micro.json").read_text())
+    readme = micro.README.read_text(encoding="utf-8")
+    assert micro.with_tables(readme, content) == readme
+    assert not content["quick"]
+    names = {
+        f"{module}.{benchmark.__name__}.{body}"
+        for module in MODULES
+        for benchmark in classes_of(module)
+        for body in bodies(benchmark)
+    }
+    assert set(content["benchmarks"]) == names
+    assert set(micro.SHOWN) <= names
