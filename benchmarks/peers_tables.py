@@ -35,7 +35,8 @@ def summary(runs: Runs) -> dict[str, Any]:
     ended = [run for run in runs if run["ended"]]
     if not ended:
         last = runs[-1]
-        return {"ended": False, "why": last["why"]}
+        used = last.get("processor_seconds")
+        return {"ended": False, "why": last["why"], "processor_seconds": used}
     first = ended[0]
     return {
         "ended": True,
@@ -116,7 +117,9 @@ def part_table(content: dict[str, Any], part: str) -> str:
                 remarks(one, k),
             ]
         else:
-            line += ["", "—", "", "", "", "", "", one["why"]]
+            used = one["processor_seconds"]
+            told = peers_cited.seconds(used) if used else ""
+            line += ["", "—", told, "", "", "", "", one["why"]]
         body.append(line)
     return table(head, body, left=2)
 
@@ -225,7 +228,8 @@ def part_section(content: dict[str, Any], part: str) -> str:
         )
     lines = [
         f"## {TITLES[part]}\n",
-        f"{size}, k = {data['k']:,}; {how}. Whoever took more than {stored['limit']:g} s was ended. "
+        f"{size}, k = {data['k']:,}; {how}. Whoever took more than "
+        f"{stored['limit']:g} s was ended. "
         f""
         f"{min(run['date'] for run in runs)[:10]}, load of the machine "
         f"{min(loads):.1f} to {max(loads):.1f}, median {middle:.1f}.\n",

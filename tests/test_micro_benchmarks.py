@@ -109,7 +109,7 @@ def test_made_rows_differ_between_classes_and_are_like_those_of_a_vectorizer():
     assert made.rows_of(3, 600, 500)[0] is X
 
 
-# ------------------------------------------------------------- the figures that are kept
+# ------------------------------------------------------------ the figures that are kept
 
 
 @pytest.fixture(scope="module")
