@@ -43,7 +43,8 @@ sys.path.append(str(HERE / "studies"))
 
 PARTS = ("text", "wide", "gene_bladder", "gene_11tumors")
 WORKER = HERE / "peers_worker.py"
-LIMITS = {"text": 300.0, "wide": 300.0, "gene_bladder": 300.0, "gene_11tumors": 300.0}
+OUTPUT = HERE / "results" / "peers.json"
+LIMIT = 300.0
 QUICK = (  # who shows within two minutes that all of it runs
     "NaiveFeatureSelector",
     "SelectiveMultinomialNB",
@@ -211,7 +212,7 @@ def do_part(part: str, record: Record, options: argparse.Namespace) -> None:
     if options.quick:
         contestants = [one for one in contestants if one.name in QUICK]
     theirs = peer_python(options.environment or DEFAULT)
-    limit = options.limit or LIMITS[part]
+    limit = options.limit
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data = make_data(part, folder, options.quick)
@@ -253,21 +254,24 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--only", help="contestants with this in their name")
     add("--again", action="store_true", help="measure anew what is stored")
     add("--tables-only", action="store_true", help="write peers.md from what is stored")
-    add("--limit", type=float, help="seconds after which a contestant is ended")
+    add(
+        "--limit",
+        type=float,
+        default=LIMIT,
+        help="seconds after which a contestant is ended",
+    )
     add("--repeats", type=int, default=3)
     add("--again-below", type=float, default=20.0, help="seconds that are repeated")
     add("--environment", type=Path, help="where the peers' packages are")
-    add("--output", type=Path, default=HERE / "results" / "peers.json")
+    add("--output", type=Path, default=OUTPUT, help="where the JSON goes")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     options = parse()
-    page = HERE / "peers.md"
     if options.quick:
-        folder = Path(tempfile.mkdtemp(prefix="peers_"))
-        options.output, page = folder / "peers.json", folder / "peers.md"
-        options.repeats, options.limit = 1, options.limit or 30.0
+        options.output = Path(tempfile.mkdtemp(prefix="peers_")) / "peers.json"
+        options.repeats, options.limit = 1, min(options.limit, 30.0)
         if options.parts == ",".join(PARTS):
             options.parts = "text,gene_bladder"
     unknown = set(options.parts.split(",")) - set(PARTS)
@@ -280,6 +284,8 @@ def main() -> None:
         for part in options.parts.split(","):
             do_part(part, record, options)
         progress(f"measured in {time.perf_counter() - begin:.0f} s")
+    usual = options.output == OUTPUT
+    page = HERE / "peers.md" if usual else options.output.with_suffix(".md")
     stored = json.loads(options.output.read_text(encoding="utf-8"))
     page.write_text(peers_tables.page(stored), encoding="utf-8")
     print(f"written: {options.output} and {page}")
