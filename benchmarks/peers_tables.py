@@ -239,6 +239,45 @@ def part_section(content: dict[str, Any], part: str) -> str:
     return "\n".join(lines)
 
 
+def glance(content: dict[str, Any]) -> str:
+    """Return the best of ours beside the best peer, for every part and measure."""
+    body = []
+    for part in [part for part in TITLES if part in content["parts"]]:
+        owners = {one.name: one.owner for one in of_part(part)}
+        ended = {n: one for n, one in of_runs(content, part).items() if one["ended"]}
+        sides = [
+            {n: one for n, one in ended.items() if (owners[n] == "bayesieve") == mine}
+            for mine in (True, False)
+        ]
+        if not all(sides):
+            continue
+        cells = [
+            " / ".join(shown(min(one[what] for one in side.values())) for side in sides)
+            for what, shown in (
+                ("seconds", peers_cited.seconds),
+                ("extra_bytes", peers_cited.megabytes),
+            )
+        ]
+        for measure in MEASURES:
+            values = [
+                [one["accuracy"].get(measure, 0.0) for one in side.values()]
+                for side in sides
+            ]
+            best = [f"{100 * max(side):.1f}" if any(side) else "—" for side in values]
+            cells.append(" / ".join(best))
+        body.append([TITLES[part], *cells])
+    head = ["best of ours / best peer", "seconds", "extra memory"]
+    head += ["naive Bayes", "logistic", "own model"]
+    return "\n".join(
+        [
+            "## At a glance\n",
+            "The best of ours and the best of all peers, each column by itself: no one "
+            "method has them all. Accuracy in percent.\n",
+            table(head, body),
+        ]
+    )
+
+
 # --------------------------------------------------------------------- the other parts
 
 
@@ -349,4 +388,4 @@ def page(content: dict[str, Any]) -> str:
     )
     parts = [part_section(content, part) for part in TITLES if part in content["parts"]]
     sections = [cited_section(), experiments_section(), features_section()]
-    return "\n".join([OPENING, machine, *parts, *sections])
+    return "\n".join([OPENING, machine, glance(content), *parts, *sections])

@@ -225,6 +225,20 @@ def test_wins_and_losses_are_both_told(tables):
     assert silent == "Without an answer: mrmr_classif."
 
 
+def test_at_a_glance_every_column_has_its_own_best(tables):
+    content = small_content(
+        **{
+            "NaiveFeatureSelector": run(0.2),
+            "SparseMultinomialNB": run(0.3, accuracy={"naive Bayes": 0.7, "own": 0.75}),
+            "SelectKBest(chi2)": run(0.4, extra_bytes=2_000_000),
+        }
+    )
+    last = tables.glance(content).splitlines()[-1]
+    assert last.endswith(
+        "| 0.20 s / 0.40 s | 1 MB / 2 MB | 80.0 / 80.0 | — / — | 75.0 / — |"
+    )
+
+
 def test_best_seconds_are_of_all_repetitions(tables):
     one = tables.summary([run(3.0, 2.0), run(1.5), {"ended": False, "why": "late"}])
     assert one["seconds"] == 1.5
