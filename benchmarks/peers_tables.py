@@ -81,6 +81,9 @@ def remarks(one: dict[str, Any], k: int) -> str:
         parts.append(f"{notes['fits']} fits")
         if notes.get("C") is not None:  # a search; elimination has no single last fit
             parts.append(f"the one kept {peers_cited.seconds(notes['fit_seconds'])}")
+        few = isinstance(one["chosen"], int) and one["chosen"] < 0.995 * k
+        if notes.get("C") is not None and few:  # at half the limit, or after 30 fits
+            parts.append("search for C ended before k")
     if notes.get("fits") == 1 and notes.get("C") is not None:
         parts.append(f"one fit at a known C, {notes['nonzero']:,} columns")
     if notes.get("converged") is False:
@@ -183,23 +186,24 @@ def ahead(content: dict[str, Any], part: str) -> list[str]:
             (n for n, v in theirs.items() if v > mine[best]), key=lambda n: -theirs[n]
         )
         what = "the method itself" if measure == "own" else f"{measure} on the columns"
-        told = f"{best} {100 * mine[best]:.1f} %"
-        if better:
-            names = ", ".join(
-                f"{n} {100 * theirs[n]:.1f} %"
-                + ("" if theirs[n] - mine[best] > error else " (within one error)")
-                for n in better
-            )
-            said.append(
-                f"Accuracy of {what}: **ahead of our best** ({told}, standard error "
-                f"{100 * error:.1f}): {names}."
-            )
+        told = f"{best} {100 * mine[best]:.1f} %, standard error {100 * error:.1f}"
+        beyond = [n for n in better if theirs[n] - mine[best] > error]
+        level = [n for n in better if n not in beyond]
+        names = [
+            ", ".join(f"{n} {100 * theirs[n]:.1f} %" for n in some)
+            for some in (beyond, level)
+        ]
+        if beyond:
+            sentence = f"**ahead of our best** ({told}): {names[0]}"
+        elif level:
+            sentence = f"a draw ({told})"
         else:
             second = max(theirs, key=theirs.__getitem__)
-            said.append(
-                f"Accuracy of {what}: ours is ahead or level ({told}, standard error "
-                f"{100 * error:.1f}); next is {second}, {100 * theirs[second]:.1f} %."
-            )
+            sentence = f"ours is ahead ({told}); next is {second}"
+            sentence += f" {100 * theirs[second]:.1f} %"
+        if level:
+            sentence += f"; higher by less than that error: {names[1]}"
+        said.append(f"Accuracy of {what}: {sentence}.")
     silent = [n for n, one in of_runs(content, part).items() if not one["ended"]]
     if silent:
         said.append(f"Without an answer: {', '.join(silent)}.")

@@ -254,7 +254,10 @@ def main() -> None:
         answer = {"ended": True, **run(options)}
     except Exception as error:  # a peer's own error is an answer
         why = str(error).strip().splitlines() or [""]
-        answer = {"ended": False, "why": f"{type(error).__name__}: {why[0]}"[:200]}
+        # A refusal is ours and a plain sentence; errors of a package have their class.
+        kind = type(error).__name__
+        told = why[0] if kind == "RefusedError" else f"{kind}: {why[0]}"
+        answer = {"ended": False, "why": told[:200]}
     say(answer)
 
 

@@ -220,8 +220,9 @@ def test_wins_and_losses_are_both_told(tables):
     assert "SelectKBest(f_classif) (1 MB), SelectKBest(chi2) (2 MB)" in memory
     # The standard error of 80 % of 400 rows is 2 points.
     assert "standard error 2.0" in accuracy
-    assert "SelectKBest(f_classif) 90.0 %, " in accuracy
-    assert "SelectKBest(chi2) 81.0 % (within one error)" in accuracy
+    assert "**ahead of our best**" in accuracy
+    assert "): SelectKBest(f_classif) 90.0 %; higher by less" in accuracy
+    assert accuracy.endswith("than that error: SelectKBest(chi2) 81.0 %.")
     assert silent == "Without an answer: mrmr_classif."
 
 
