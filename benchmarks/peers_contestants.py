@@ -64,14 +64,14 @@ def certificate_notes(certificate: Any) -> dict[str, Any]:
     }
 
 
-def our_selector(refine: bool = False) -> Callable[..., Run]:
+def our_selector(refine: bool = False, **options: Any) -> Callable[..., Run]:
     """Return NaiveFeatureSelector, by likelihood alone or refined by weights."""
 
     def make(k: int, C: float | None, limit: float) -> Run:
         from bayesieve import NaiveFeatureSelector
 
         def run(X: Any, y: np.ndarray) -> Chosen:
-            model = NaiveFeatureSelector(k, refine=refine).fit(X, y)
+            model = NaiveFeatureSelector(k, refine=refine, **options).fit(X, y)
             # The certificate is of the best k by likelihood, not of the refined ones.
             notes = {} if refine else certificate_notes(model.certificate_)
             return Chosen(model.support_indices_, None, notes)
@@ -343,6 +343,15 @@ CONTESTANTS = (
     ),
     Contestant(
         "SelectiveMultinomialNB", OURS, our_classifier("SelectiveMultinomialNB"), SPARSE
+    ),
+    Contestant(
+        "NaiveFeatureSelector(model='bernoulli')",
+        OURS,
+        our_selector(model="bernoulli", binarize=0.0),
+        SPARSE,
+    ),
+    Contestant(
+        "SelectiveBernoulliNB", OURS, our_classifier("SelectiveBernoulliNB"), SPARSE
     ),
     Contestant("SelectKBest(chi2)", LEARN, filter_by("chi2"), SPARSE),
     Contestant("SelectKBest(f_classif)", LEARN, filter_by("f_classif"), SPARSE),

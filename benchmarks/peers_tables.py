@@ -199,15 +199,46 @@ def ahead(content: dict[str, Any], part: str) -> list[str]:
             sentence = f"a draw ({told})"
         else:
             second = max(theirs, key=theirs.__getitem__)
-            sentence = f"ours is ahead ({told}); next is {second}"
+            lead = "ours is ahead" if mine[best] - theirs[second] > error else "a draw"
+            sentence = f"{lead} ({told}); next is {second}"
             sentence += f" {100 * theirs[second]:.1f} %"
         if level:
             sentence += f"; higher by less than that error: {names[1]}"
         said.append(f"Accuracy of {what}: {sentence}.")
+    said += behind_default(ours, peers, data.get("test_rows"))
     silent = [n for n, one in of_runs(content, part).items() if not one["ended"]]
     if silent:
         said.append(f"Without an answer: {', '.join(silent)}.")
     return said
+
+
+def behind_default(
+    ours: dict[str, Any], peers: dict[str, Any], test_rows: int | None
+) -> list[str]:
+    """Return who is more accurate than our first choice, which has no second try.
+
+    The best of several of ours is known only after the test; a user who takes the
+    first one gets this.
+    """
+    first = next(iter(ours))
+    parts = []
+    for measure in MEASURES[:2]:
+        value = ours[first]["accuracy"][measure]
+        error = error_of(ours[first], measure, test_rows)
+        better = [
+            f"{n} {100 * one['accuracy'][measure]:.1f} %"
+            for n, one in peers.items()
+            if one["accuracy"][measure] > value + error
+        ]
+        if better:
+            parts.append(f"{measure} ({100 * value:.1f} %): {', '.join(better)}")
+    if not parts:
+        return [f"No peer's columns beat {first} by more than one standard error."]
+    return [
+        f"Ahead of {first} alone by more than one standard error, "
+        + "; ".join(parts)
+        + "."
+    ]
 
 
 def part_section(content: dict[str, Any], part: str) -> str:
