@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from tests.studies.study_modules import STUDIES, load
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
 RESULTS = STUDIES / "results" / "duality_gap"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        importlib.import_module("ledger")  # puts the folder of measurement on the path
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,17 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
-
-STUDIES = Path(__file__).resolve().parents[2] / "benchmarks" / "studies"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
-
+from tests.studies.study_modules import load
 
 scores = load("probability_scores")
 comparison = load("khiops_comparison")

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.naive_bayes import MultinomialNB
+from tests.studies.study_modules import STUDIES, load
 
 from bayesieve import SparseMultinomialNB
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
 RESULTS = STUDIES / "results" / "nine_words"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        importlib.import_module("ledger")  # puts the folder of measurement on the path
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 @pytest.fixture(scope="module")

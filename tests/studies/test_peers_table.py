@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
@@ -11,18 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.studies.study_modules import BENCHMARKS, load
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = ROOT / "benchmarks"
 LOGISTIC = "logistic regression"
-
-
-def load(name):
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(BENCHMARKS))
 
 
 @pytest.fixture(scope="module")

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from tests.studies.study_modules import STUDIES, load
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
 RESULTS = STUDIES / "results" / "run_time_growth"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        importlib.import_module("ledger")  # puts the folder of measurement on the path
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 @pytest.fixture(scope="module")

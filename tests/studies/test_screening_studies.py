@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
@@ -11,22 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.conftest import data_folder
+from tests.studies.study_modules import STUDIES, load
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
 SMALL = [
     *("--settings", "p500_d20_n500", "p500_d20_n1000"),
     *("--replications", "12", "--draws", "3", "--per-draw", "4"),
     *("--slow-replications", "1", "--jobs", "1"),
 ]
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
+import os
+import signal
 import sys
 from dataclasses import replace
 from itertools import combinations
@@ -16,19 +17,9 @@ from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
+from tests.studies.study_modules import STUDIES, load
 
 from bayesieve import NaiveFeatureSelector
-
-STUDIES = Path(__file__).resolve().parents[2] / "benchmarks" / "studies"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
-
 
 texts = load("text_vectors")
 environment = load("peer_environment")
@@ -173,16 +164,28 @@ def test_elimination_is_that_of_scikit_learn(worker):
 
 
 def test_who_does_not_end_is_killed_and_the_next_question_is_answered(worker):
-    answer = worker.ask("rfe_svm", limit=1e-3, sizes=[3])
-    assert answer == {"ended": False, "why": "no end within 0.001 s"}
+    assert worker.ask("l1_svm", limit=60.0, k=3)["ended"]
+    os.kill(worker._process.pid, signal.SIGSTOP)  # it cannot answer
+    answer = worker.ask("l1_svm", limit=0.2, k=3)
+    assert answer == {"ended": False, "why": "no end within 0.2 s"}
     assert worker.ask("l1_svm", limit=60.0, k=3)["ended"]
 
 
-def test_a_size_that_did_not_end_is_the_last_one_asked(worker):
-    late = replace(question(worker, (3, 9, 12)), limit=1e-3)
-    found = list(selectors.one_by_one(late, selector="l1_svm"))
-    assert [one.support for one in found] == [None, None, None]
-    assert {one.why for one in found} == {"no end within 0.001 s"}
+def test_a_size_that_did_not_end_is_the_last_one_asked():
+    sizes = []
+
+    class SlowFromNine:
+        def ask(self, selector, *, limit, k):
+            sizes.append(k)
+            if k >= 9:
+                return {"ended": False, "why": "too slow"}
+            return {"ended": True, "support": [2, 0, 1], "seconds": 0.5}
+
+    asked = question(SlowFromNine(), (3, 9, 12))
+    found = list(selectors.one_by_one(asked, selector="l1_svm"))
+    assert sizes == [3, 9]
+    assert found[0].support.tolist() == [0, 1, 2]
+    assert [one.why for one in found] == ["", "too slow", "too slow"]
 
 
 def test_a_missing_package_is_a_reason_not_an_end(worker):

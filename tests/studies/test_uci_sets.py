@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.conftest import data_folder
-
-STUDIES = Path(__file__).resolve().parents[2] / "benchmarks" / "studies"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
-
+from tests.studies.study_modules import load
 
 uci_sets = load("uci_sets")
 uci_generators = load("uci_generators")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,21 +13,12 @@ from scipy.special import xlogy
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
+from tests.studies.study_modules import STUDIES, load
 
 from bayesieve import solve_multinomial
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
 RESULTS = STUDIES / "results" / "unlimited_features"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        importlib.import_module("ledger")  # puts the folder of measurement on the path
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 @pytest.fixture(scope="module")

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
+from tests.studies.study_modules import load
 
 pytest.importorskip("pandas")
-
-STUDIES = Path(__file__).resolve().parents[2] / "benchmarks" / "studies"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 folds = load("weighted_nb_folds")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
@@ -13,18 +12,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_selection import mutual_info_classif
+from tests.studies.study_modules import STUDIES, load
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
-
-
-def load(name):
-    sys.path.insert(0, str(STUDIES))
-    try:
-        importlib.import_module("ledger")  # puts the folder of measurement on the path
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(STUDIES))
 
 
 @pytest.fixture(scope="module")
@@ -473,11 +463,7 @@ def test_stored_tables_are_those_of_the_stored_rows(tables):
 
 @pytest.fixture(scope="module")
 def speed():
-    sys.path.insert(0, str(STUDIES.parent))
-    try:
-        return importlib.import_module("wide_weights_speed")
-    finally:
-        sys.path.remove(str(STUDIES.parent))
+    return load("wide_weights_speed")
 
 
 def test_ratios_are_of_each_peer_over_each_of_ours(speed):
