@@ -1,6 +1,6 @@
 """Experiment 1 of Askari et al.: select features, then train, on five real texts.
 
-For 0.1, 1, 5 and 10 % of the columns of four vectors (text_vectors.py), fifteen
+For 0.1, 1, 5 and 10 % of the columns of four vectors (text_vectors.py), seventeen
 selectors (two_stage_selectors.py) choose columns and three classifiers
 (two_stage_models.py) are trained on them. Each row: test accuracy of the three, seconds
 of the selection, and the training objective of the columns. The smoothing is chosen by

@@ -26,6 +26,8 @@ from two_stage_tables import PERCENTS, SHOWN, Results
 LOOKS = {
     "likelihood": (BLUE, "*"),
     "refined": (RED, "*"),
+    "presence": (SKY, "*"),
+    "presence_refined": (ORANGE, "*"),
     "published": (SKY, "s"),
     "tmnb": (GREY, "v"),
     "odds_ratio": (GREY, "^"),

@@ -61,10 +61,21 @@ class Selector:
 # -------------------------------------------------------------------------- in process
 
 
-def ours(asked: Question, *, refine: bool) -> Iterator[Selection]:
-    """Select by likelihood, with `refine` by the weights."""
+def ours(asked: Question, *, presence: bool, refine: bool) -> Iterator[Selection]:
+    """Select by likelihood, with `refine` by the weights; of counts or of presence.
+
+    The smoothing was chosen for a multinomial model of the counts, so presence has its
+    default.
+    """
     for k in asked.sizes:
-        model = bayesieve.NaiveFeatureSelector(k=k, alpha=asked.alpha, refine=refine)
+        if presence:
+            model = bayesieve.NaiveFeatureSelector(
+                k=k, model="bernoulli", binarize=0.0, refine=refine
+            )
+        else:
+            model = bayesieve.NaiveFeatureSelector(
+                k=k, alpha=asked.alpha, refine=refine
+            )
         begin = time.perf_counter()
         model.fit(asked.data.X_train, asked.data.y_train)
         seconds = time.perf_counter() - begin
@@ -184,8 +195,30 @@ def asking(name: str, **options: Any) -> Callable[[Question], Iterator[Selection
 
 
 SELECTORS = (
-    Selector("likelihood", "ours, likelihood", "ours", partial(ours, refine=False)),
-    Selector("refined", "ours, refined by weights", "ours", partial(ours, refine=True)),
+    Selector(
+        "likelihood",
+        "ours, likelihood",
+        "ours",
+        partial(ours, presence=False, refine=False),
+    ),
+    Selector(
+        "refined",
+        "ours, refined by weights",
+        "ours",
+        partial(ours, presence=False, refine=True),
+    ),
+    Selector(
+        "presence",
+        "ours, presence",
+        "ours",
+        partial(ours, presence=True, refine=False),
+    ),
+    Selector(
+        "presence_refined",
+        "ours, presence, refined",
+        "ours",
+        partial(ours, presence=True, refine=True),
+    ),
     Selector(
         "published", "published code", "peers", asking("published", smoothed=True)
     ),

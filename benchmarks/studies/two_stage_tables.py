@@ -132,7 +132,7 @@ def percent_text(cell: Cell | None, *, mark: bool = False) -> str:
 
 
 def accuracy_table(results: Results, vector: str, percent: float, stage_2: str) -> str:
-    """Return selectors down, sets across; ▲ marks peers ahead of both of ours."""
+    """Return selectors down, sets across; ▲ marks peers ahead of all of ours."""
     sets = results.sets()
     body = []
     for selector in SELECTORS:
@@ -179,7 +179,7 @@ def standing_table(results: Results) -> str:
             line.append(standing(results, vector, stage_2, OURS))
             body.append(line)
     labels = [BY_NAME[name].label for name in OURS]
-    return markdown(["", *labels, "the better of the two"], body)
+    return markdown(["", *labels, "the best of ours"], body)
 
 
 def standing(results: Results, vector: str, stage_2: str, names: Sequence[str]) -> str:
@@ -298,7 +298,7 @@ def document(results: Results) -> str:
         "# Two stages: select, then train\n",
         "Experiment 1 of Askari, d'Aspremont and El Ghaoui. Test accuracy in percent, "
         "mean and standard error over splits (count vectors: "
-        f"{splits}). ▲ marks a peer ahead of the better of ours by more than the "
+        f"{splits}). ▲ marks a peer ahead of the best of ours by more than the "
         "larger of the two errors; — did not end (below).\n",
         f"Python {header['python']}, {versions}; {header['processor']}, "
         f"{header['processors']} processors.\n",

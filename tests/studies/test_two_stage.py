@@ -133,6 +133,8 @@ def question(worker, sizes=(3, 9), limit=60.0):
     [
         "likelihood",
         "refined",
+        "presence",
+        "presence_refined",
         "tmnb",
         "odds_ratio",
         "chi2",
