@@ -195,7 +195,7 @@ def l1_search_scaled(k: int, C: float | None, limit: float) -> Run:
             y,
             k,
             loss="log",
-            seconds=limit / 10,
+            seconds=limit / 2,
         )
         chosen = of_found(found)
         return Chosen(chosen.support, make_pipeline(scaler, found.model), chosen.notes)
@@ -240,7 +240,7 @@ def elimination(k: int, C: float | None, limit: float) -> Run:
 
 
 def elimination_scaled(k: int, C: float | None, limit: float) -> Run:
-    """RFE with a linear SVM on standardised columns, a tenth of what is left."""
+    """RFE with a linear SVM on standardised columns, in steps of a tenth of all."""
     from sklearn.feature_selection import RFE
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import LinearSVC

@@ -70,6 +70,23 @@ def percent(one: dict[str, Any], measure: str) -> str:
     return f"{text} ± {100 * error[measure]:.1f}" if error else text
 
 
+def is_whole(one: dict[str, Any], k: int) -> bool:
+    """Tell whether an answer has about k columns, in every fold where there are any."""
+    chosen = one["chosen"] if isinstance(one["chosen"], list) else [one["chosen"]]
+    return min(chosen) >= 0.95 * k
+
+
+def whole_answers(content: dict[str, Any], part: str) -> dict[str, dict[str, Any]]:
+    """Return who ended with about k columns: what verdicts are made of.
+
+    A search for C that the limit has cut short, and a fit at its C, say nothing of how
+    well the method chooses k columns.
+    """
+    k = content["parts"][part]["data"]["k"]
+    runs = of_runs(content, part)
+    return {n: one for n, one in runs.items() if one["ended"] and is_whole(one, k)}
+
+
 def remarks(one: dict[str, Any], k: int) -> str:
     """Return what is special about a contestant's answer."""
     notes, parts = one["notes"], []
@@ -81,9 +98,8 @@ def remarks(one: dict[str, Any], k: int) -> str:
         parts.append(f"{notes['fits']} fits")
         if notes.get("C") is not None:  # a search; elimination has no single last fit
             parts.append(f"the one kept {peers_cited.seconds(notes['fit_seconds'])}")
-        few = isinstance(one["chosen"], int) and one["chosen"] < 0.995 * k
-        if notes.get("C") is not None and few:  # at half the limit, or after 30 fits
-            parts.append("search for C ended before k")
+        if notes.get("C") is not None and not is_whole(one, k):  # the limit, or 30 fits
+            parts.append("search for C ended before k: not in the verdicts")
     if notes.get("fits") == 1 and notes.get("C") is not None:
         parts.append(f"one fit at a known C, {notes['nonzero']:,} columns")
     if notes.get("converged") is False:
@@ -139,7 +155,7 @@ def ahead(content: dict[str, Any], part: str) -> list[str]:
     """Return sentences on where a peer is ahead of all of ours, and where none is."""
     data = content["parts"][part]["data"]
     owners = {one.name: one.owner for one in of_part(part)}
-    ended = {n: one for n, one in of_runs(content, part).items() if one["ended"]}
+    ended = whole_answers(content, part)
     ours = {n: one for n, one in ended.items() if owners[n] == "bayesieve"}
     peers = {n: one for n, one in ended.items() if owners[n] != "bayesieve"}
     if not ours or not peers:
@@ -279,7 +295,7 @@ def glance(content: dict[str, Any]) -> str:
     body = []
     for part in [part for part in TITLES if part in content["parts"]]:
         owners = {one.name: one.owner for one in of_part(part)}
-        ended = {n: one for n, one in of_runs(content, part).items() if one["ended"]}
+        ended = whole_answers(content, part)
         sides = [
             {n: one for n, one in ended.items() if (owners[n] == "bayesieve") == mine}
             for mine in (True, False)

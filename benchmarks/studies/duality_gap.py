@@ -18,7 +18,6 @@ the optimum, which does not depend on the scale of f. The solver proves its answ
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -26,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from duality_gap_tables import FILE, INVISIBLE, TIGHT, document, draw
-from ledger import progress
+from ledger import progress, run_script
 from support_gains import gain_of, gain_of_sums, own_values
 from unit_store import UnitStore, run_study, significant, study_parser
 
@@ -221,4 +220,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

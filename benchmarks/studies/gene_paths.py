@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from gene_paths_tables import FILE, GAINS, SHARES, document, draw
 from gene_sets import SETS, as_counts, available, kinds_of_counts, load
-from ledger import progress
+from ledger import progress, run_script
 from sklearn.model_selection import RepeatedStratifiedKFold
 from unit_store import UnitStore, run_study, significant, study_parser
 
@@ -276,4 +276,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

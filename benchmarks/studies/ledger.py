@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "markdown",
     "progress",
     "read_data",
+    "run_script",
     "surroundings",
 ]
 
@@ -86,6 +87,20 @@ class Ledger:
         draft = self.path.with_suffix(".tmp")
         draft.write_text(text, encoding="utf-8")
         os.replace(draft, self.path)
+
+
+def run_script(main: Callable[[], Any]) -> None:
+    """Run a script's main; Ctrl-C and damaged files end it with one sentence."""
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on from here.", file=sys.stderr)
+        sys.exit(130)
+    except json.JSONDecodeError as error:
+        sys.exit(f"A stored file is no JSON ({error}). Hint: remove it, or --folder.")
+    except OSError as error:
+        sys.exit(f"{error.strerror or error}: {error.filename or ''}")
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def blocks(done: int, wanted: int, size: int) -> list[tuple[int, int]]:

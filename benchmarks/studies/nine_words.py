@@ -20,7 +20,6 @@ larger   whether Table 4 is a part of a larger k: the nine largest weights, or g
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import text_vectors
-from ledger import progress
+from ledger import progress, run_script
 from nine_words_tables import FILE, TABLE_4, K, document, draw
 from peer_environment import PeerWorker
 from scipy import sparse
@@ -309,4 +308,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

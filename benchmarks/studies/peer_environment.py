@@ -47,9 +47,16 @@ def peer_python(folder: Path = DEFAULT) -> Path:
     wanted = "\n".join(requirements())
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
         progress(f"making {folder} with {', '.join(requirements())}")
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         install = [str(python), "-m", "pip", "install", "-q", *requirements()]
-        subprocess.run(install, check=True)
+        try:
+            make = [sys.executable, "-m", "venv", "--clear", str(folder)]
+            subprocess.run(make, check=True)
+            subprocess.run(install, check=True)
+        except subprocess.CalledProcessError as error:
+            sys.exit(
+                f"The peers' environment {folder} could not be made (code "
+                f"{error.returncode}, see above). Hint: it needs a package index."
+            )
         stamp.write_text(wanted, encoding="utf-8")
     return python
 
@@ -120,13 +127,18 @@ class PeerWorker:
             self._process = self._start()
         question = {"selector": selector, "limit": limit, **options}
         print(json.dumps(question), file=self._process.stdin, flush=True)
-        clock = threading.Timer(limit, self._kill)
+        late = threading.Event()
+        clock = threading.Timer(limit, lambda: (late.set(), self._kill()))
         clock.start()
         try:
             line = self._process.stdout.readline()
         finally:
             clock.cancel()
         if not line:
+            code = self._process.wait()
             self._end()
-            return {"ended": False, "why": f"no end within {limit:g} s"}
+            why = (
+                f"no end within {limit:g} s" if late.is_set() else f"died, code {code}"
+            )
+            return {"ended": False, "why": why}
         return json.loads(line)

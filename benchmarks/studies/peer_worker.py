@@ -227,8 +227,10 @@ def answer(question: dict[str, Any], X: Any, y: np.ndarray) -> dict[str, Any]:
     selector = SELECTORS[question.pop("selector")]
     try:
         result = selector(X, y, **question)
-    except (RefusedError, ImportError, ValueError, RuntimeError, MemoryError) as error:
-        return {"ended": False, "why": str(error).strip() or type(error).__name__}
+    except Exception as error:  # whatever a peer may raise: its answer is the reason
+        told = str(error).strip().partition("\n")[0]
+        kind = "" if isinstance(error, RefusedError) else f"{type(error).__name__}: "
+        return {"ended": False, "why": f"{kind}{told}"}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"ended": True, **result, "memory": int(peak) * 1024}
 

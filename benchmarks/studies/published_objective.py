@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ledger import data_folder, markdown, progress, read_data, surroundings
+from ledger import data_folder, markdown, progress, read_data, run_script, surroundings
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
@@ -305,4 +305,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

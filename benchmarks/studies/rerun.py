@@ -1,7 +1,8 @@
 """All experiments of Askari, d'Aspremont and El Ghaoui, and the peers, one command.
 
     python benchmarks/studies/rerun.py --quick    # small sizes, some minutes
-    python benchmarks/studies/rerun.py            # goes on where it was stopped; hours
+    python benchmarks/studies/rerun.py --folder new   # all of it into new/; hours
+    python benchmarks/studies/rerun.py            # goes on with the stored results
 
 Runs the scripts below one after the other with the same interpreter, shows what they
 print, and ends with a line for each: what it is, seconds, whether it came to its end.
@@ -15,6 +16,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+from ledger import run_script
 
 HERE = Path(__file__).resolve().parent
 SCRIPTS = {
@@ -30,13 +33,19 @@ SCRIPTS = {
 }
 
 
-def run(name: str, quick: bool) -> tuple[float, int]:
+def run(name: str, quick: bool, folder: Path | None) -> tuple[float, int]:
     """Run one script; return seconds and its exit code."""
     script, title = SCRIPTS[name]
     print(f"== {name}: {title}", flush=True)
     command = [sys.executable, str((HERE / script).resolve())]
     begin = time.perf_counter()
-    done = subprocess.run([*command, *(["--quick"] if quick else [])], check=False)
+    if quick:
+        command.append("--quick")
+    elif folder is not None and name == "peers":
+        command += ["--output", str(folder.resolve() / "peers.json")]
+    elif folder is not None:
+        command += ["--folder", str(folder.resolve() / name)]
+    done = subprocess.run(command, check=False)
     return time.perf_counter() - begin, done.returncode
 
 
@@ -53,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     names = options.only.split(",")
     if wrong := [name for name in names if name not in SCRIPTS]:
         parser.error(f"--only takes {', '.join(SCRIPTS)}. Got {wrong[0]!r}.")
-    ends = {name: run(name, options.quick) for name in names}
+    ends = {name: run(name, options.quick, options.folder) for name in names}
     print()
     for name, (seconds, code) in ends.items():
         state = "done" if code == 0 else f"FAILED with code {code}"
@@ -62,4 +71,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

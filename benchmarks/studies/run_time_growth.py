@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 from growth_tables import GENERATED, IMDB, SHARE, write
-from ledger import Ledger, progress
+from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -337,4 +337,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ledger import Ledger, progress
+from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from text_vectors import (
     NAMES,
@@ -104,6 +104,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=LIMIT)
     parser.add_argument("--environment", type=Path, default=DEFAULT)
     options = parser.parse_args(arguments)
+    if options.splits is not None and options.splits < 1:
+        parser.error(f"--splits must be at least 1. Got {options.splits}.")
     options.sets = [name for name in options.sets.split(",") if name]
     options.vectors = [name for name in options.vectors.split(",") if name]
     for given, known in ((options.sets, NAMES), (options.vectors, VECTORS)):
@@ -146,4 +148,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

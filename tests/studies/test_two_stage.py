@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -215,15 +214,53 @@ def test_errors_are_over_splits_and_never_too_small_where_tests_repeat(tmp_path)
         }
     ours = results.cell("mpqa", "count", "likelihood", 5.0, "mnb")
     assert ours.mean == pytest.approx(0.85)
-    assert ours.error == pytest.approx(0.05)
+    assert ours.error == pytest.approx(0.05)  # over splits, larger than over rows
     same = results.cell("sst2", "count", "chi2", 5.0, "mnb")
     assert same.error == pytest.approx(np.sqrt(0.95 * 0.05 / 400))
     assert results.cell("mpqa", "count", "mrmr", 5.0, "mnb") is None
     assert results.why("mpqa", "count", "mrmr", 5.0) == "no end"
-    chi2 = results.cell("mpqa", "count", "chi2", 5.0, "mnb")
-    assert tables.is_ahead(chi2, ours)
-    assert not tables.is_ahead(ours, chi2)
-    assert not tables.is_ahead(replace(chi2, mean=0.89), ours)
+
+
+def results_of(tmp_path, **accuracies):
+    results = tables.Results(tmp_path)
+    results._rows["mpqa", "count"] = {
+        f"{name} 5": [
+            dict(
+                zip(
+                    tables.COLUMNS,
+                    [10, 100, 400, 1.0, kept, *[a] * 3, 1.0, 0.1, 0.1, 1, ""],
+                    strict=True,
+                )
+            )
+            for a in several
+        ]
+        for name, (kept, several) in accuracies.items()
+    }
+    return results
+
+
+def test_ahead_is_judged_by_differences_on_common_splits(tmp_path):
+    where = ("mpqa", "count", 5.0)
+    results = results_of(
+        tmp_path,
+        likelihood=(10, [0.80, 0.70, 0.90]),
+        chi2=(10, [0.81, 0.712, 0.909]),  # always better by a little
+        odds_ratio=(10, [0.86, 0.64, 0.92]),  # now better, now worse
+        l1_saga=(10, [0.80]),  # the same on the one split that both have
+        lasso=(6, [0.99, 0.99, 0.99]),  # with fewer columns than asked for
+    )
+    ahead = {
+        name: results.is_ahead(name, "likelihood", where, "mnb")
+        for name in ("chi2", "odds_ratio", "l1_saga", "lasso")
+    }
+    assert ahead == {
+        "chi2": True,
+        "odds_ratio": False,
+        "l1_saga": False,
+        "lasso": False,
+    }
+    few = results.cell("mpqa", "count", "lasso", 5.0, "mnb")
+    assert tables.percent_text(few).endswith("(60 % of k)")
 
 
 def test_reasons_of_the_first_split_are_kept(tmp_path):
