@@ -124,7 +124,7 @@ def surroundings() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "packages": packages,
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "processor": processor(),
         "processors": os.cpu_count(),
         "memory_gb": round(memory / 1e9, 1),

@@ -435,7 +435,7 @@ def page(content: dict[str, Any]) -> str:
     machine = (
         f"Python {content['python']}, {packages}; Khiops, River as in their studies. "
         f"{content['processor']}, {content['processors']} processors, "
-        f"{content['memory_gb']:g} GB, {content['system']}.\n"
+        f"{content['memory_gb']:g} GB, {content['system'].split('-')[0]}.\n"
     )
     parts = [part_section(content, part) for part in TITLES if part in content["parts"]]
     sections = [cited_section(), experiments_section(), features_section()]

@@ -322,6 +322,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.quick:
         options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
         options.rounds = 1
+    if options.tables_only and not any(options.folder.glob("*.json")):
+        sys.exit(f"There are no results in {options.folder}. Hint: run it first.")
     if not options.tables_only:
         for part in options.parts if options.again else ():
             (options.folder / f"{part}.json").unlink(missing_ok=True)

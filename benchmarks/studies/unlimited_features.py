@@ -129,6 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.began = int(time.time())
     if options.quick:
         options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
+    if options.tables_only and not any(options.folder.glob("*.json")):
+        sys.exit(f"There are no results in {options.folder}. Hint: run it first.")
     if not options.tables_only:
         plan = planned(options, available())
         if not plan:
