@@ -175,7 +175,6 @@ def line_of(name: str, found: dict[str, Any]) -> list[str]:
     optimal = sum(row[5] for row in found["cells"])
     above = difference > rounding
     at = int(share.argmax())
-    where = f"k = {found['cells'][at][1]:,}, alpha = {found['cells'][at][0]:g}"
     return [
         name,
         f"{found['rows']:,}",
@@ -185,9 +184,8 @@ def line_of(name: str, found: dict[str, Any]) -> list[str]:
         f"{int(np.sum(difference < -rounding))}",
         f"{int(above.sum())}",
         f"{difference.max():.3g}" if above.any() else "0",
-        f"{100 * share[at]:{'.0f' if share[at] > 0.1 else '.2g'}} % ({where})"
-        if above.any()
-        else "0",
+        f"{100 * share[at]:{'.0f' if share[at] > 0.1 else '.2g'}} %",
+        f"{found['cells'][at][1]:,}",
     ]
 
 
@@ -251,6 +249,7 @@ def document(content: dict[str, Any]) -> str:
                     "above",
                     "largest lead",
                     "largest share",
+                    "at k",
                 ],
                 lines,
             ),
