@@ -28,8 +28,8 @@ from ledger import data_folder, markdown, progress, read_data, run_script, surro
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
+from smoothing_choice import class_sums
 from support_gains import gain_of
-from two_stage_models import class_sums
 
 import bayesieve
 
@@ -238,6 +238,7 @@ def document(content: dict[str, Any]) -> str:
             "nats, and as a share of the gain over no feature where it is largest.\n",
             ", ".join(f"{name} {version}" for name, version in versions.items())
             + f"; Python {content['python']}.\n",
+            "Set by set:\n",
             markdown(
                 [
                     "",
@@ -253,7 +254,7 @@ def document(content: dict[str, Any]) -> str:
                 ],
                 lines,
             ),
-            "By size (those that all sets share); the lead as a share of the gain:\n",
+            "By size; the lead as a share of the gain:\n",
             markdown(["k", "cells", "above", "mean lead", "median"], size_lines(sets)),
         ]
     )

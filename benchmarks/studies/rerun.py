@@ -55,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="small sizes for all")
+    parser.add_argument("--folder", type=Path, help="begin anew, in this folder")
     parser.add_argument(
         "--only", default=",".join(SCRIPTS), help="default: all of them"
     )

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PeerWorker
+from smoothing_choice import class_sums
 from support_gains import gain_of
 from text_vectors import (
     FILES,
@@ -42,7 +43,6 @@ from two_stage_models import (
     STAGE_2,
     accuracy,
     choose_alpha,
-    class_sums,
 )
 from two_stage_selectors import BY_NAME, SELECTORS, Question, Selection
 from two_stage_tables import COLUMNS, PERCENTS, write_tables

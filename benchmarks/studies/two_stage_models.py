@@ -13,44 +13,18 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
+from smoothing_choice import chosen_alpha
 
 ALPHAS = tuple(float(a) for a in np.logspace(-3, 2, 11))
-FOLDS = 10
 STAGE_2 = {"logistic": "logistic", "svm": "SVM", "mnb": "MNB"}
 
 
-def class_sums(X: Any, y: np.ndarray, n_classes: int = 2) -> np.ndarray:
-    """Return the sums of the rows of each class."""
-    rows = np.arange(y.shape[0])
-    member = sparse.csr_matrix((np.ones(y.shape[0]), (y, rows)), (n_classes, len(y)))
-    return np.asarray((member @ X).toarray(), dtype=np.float64)
-
-
-def choose_alpha(X: Any, y: np.ndarray, *, seed: int = 0) -> float:
-    """Return the smoothing of the best ten-fold accuracy of MultinomialNB.
-
-    What `GridSearchCV(MultinomialNB(), {"alpha": ALPHAS})` finds on these folds (a test
-    holds the two together), from sums that subtract.
-    """
-    whole, correct = class_sums(X, y), np.zeros(len(ALPHAS))
-    cut = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for _, fold in cut.split(np.zeros((y.shape[0], 1)), y):
-        left = whole - class_sums(X[fold], y[fold])
-        rows_left = np.bincount(y, minlength=2) - np.bincount(y[fold], minlength=2)
-        prior = np.log(rows_left / rows_left.sum())
-        share = np.empty(len(ALPHAS))
-        for at, alpha in enumerate(ALPHAS):
-            theta = np.log(left + alpha)
-            theta -= np.log((left + alpha).sum(axis=1, keepdims=True))
-            score = X[fold] @ (theta[1] - theta[0]) + prior[1] - prior[0]
-            share[at] = np.mean((score > 0) == (y[fold] == 1))
-        correct += share / FOLDS
-    return ALPHAS[int(correct.argmax())]
+def choose_alpha(X: Any, y: np.ndarray) -> float:
+    """Return the smoothing of the best ten-fold accuracy of MultinomialNB."""
+    return chosen_alpha(X, y, ALPHAS, seed=0)
 
 
 def classifier(stage_2: str, alpha: float) -> Any:

@@ -1,25 +1,23 @@
 """One cell of unlimited_features.py: the selectors at one size, scored and timed.
 
-Also what a cell needs beside the library: the smoothing that ten-fold cross-validation
-of plain multinomial naive Bayes chooses, and the gain of a support, computed from its
-definition so that both sides are judged by the same formula.
+Also the gain of a support with its rounding, computed from its definition so that both
+sides are judged by the same formula.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from ledger import progress
-from scipy import sparse
 from sklearn.feature_selection import SelectKBest
-from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
+from smoothing_choice import chosen_alpha, class_sums
 from text_vectors import SEED, Vectors
 
 from bayesieve import NaiveFeatureSelector
@@ -27,7 +25,6 @@ from bayesieve.baselines import odds_ratio, thresholded_nb
 from measurement import timed
 
 ALPHAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-FOLDS = 10
 SELECTORS = ("ours", "refined", "thresholded", "odds")
 BASELINES = ("thresholded", "odds")
 REPEATS = 3
@@ -54,44 +51,6 @@ COLUMNS = (
 
 
 # ------------------------------------------------------------------------- mathematics
-
-
-def class_sums(X: Any, y: np.ndarray) -> np.ndarray:
-    """Return the sums of the rows of class 0 and of class 1, shape (2, m)."""
-    ones = np.ones(y.shape[0])
-    members = sparse.csr_matrix((ones, (y, np.arange(y.shape[0]))), (2, y.shape[0]))
-    return (members @ X).toarray()
-
-
-def accuracies_of_alphas(
-    X: Any, y: np.ndarray, alphas: Sequence[float], folds: int = FOLDS
-) -> np.ndarray:
-    """Return the mean accuracy over folds of `MultinomialNB(alpha)` for each alpha.
-
-    The counts outside a fold are the total less those of the fold, and only the columns
-    that the fold has need a logarithm: the same answers as a fit for each alpha.
-    """
-    total = class_sums(X, y)
-    cut = StratifiedKFold(folds, shuffle=True, random_state=SEED)
-    scores = np.zeros((folds, len(alphas)))
-    for at, (_, rows) in enumerate(cut.split(np.zeros((y.shape[0], 1)), y)):
-        part, labels = X[rows], y[rows]
-        rest = np.maximum(total - class_sums(part, labels), 0.0)
-        sizes = np.bincount(y, minlength=2) - np.bincount(labels, minlength=2)
-        used = np.unique(part.indices)
-        for place, alpha in enumerate(alphas):
-            sums = rest.sum(axis=1) + alpha * X.shape[1]
-            weights = np.zeros(X.shape[1])
-            smoothed = np.log(rest[:, used] + alpha)
-            weights[used] = smoothed[1] - smoothed[0] - math.log(sums[1] / sums[0])
-            joint = part @ weights + math.log(sizes[1] / sizes[0])
-            scores[at, place] = np.mean((joint > 0) == labels)
-    return scores.mean(axis=0)
-
-
-def chosen_alpha(X: Any, y: np.ndarray, alphas: Sequence[float] = ALPHAS) -> float:
-    """Return the alpha of the best accuracy, the smallest among equals."""
-    return float(alphas[int(np.argmax(accuracies_of_alphas(X, y, alphas)))])
 
 
 def gain_of(sums: np.ndarray, support: np.ndarray, alpha: float) -> tuple[float, float]:
@@ -132,7 +91,7 @@ class Job:
 
 def prepared(data: Vectors) -> Job:
     """Choose alpha and score naive Bayes on all columns."""
-    alpha = chosen_alpha(data.X_train, data.y_train)
+    alpha = chosen_alpha(data.X_train, data.y_train, ALPHAS, seed=SEED)
     model = MultinomialNB(alpha=alpha).fit(data.X_train, data.y_train)
     every = float(model.score(data.X_test, data.y_test))
     return Job(data, class_sums(data.X_train, data.y_train), alpha, every)

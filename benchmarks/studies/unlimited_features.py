@@ -24,6 +24,7 @@ from pathlib import Path
 
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
+from smoothing_choice import FOLDS
 from text_vectors import (
     NAMES,
     SEED,
@@ -35,7 +36,7 @@ from text_vectors import (
     vectors,
     wanted_size,
 )
-from unlimited_cells import ALPHAS, COLUMNS, FOLDS, Job, cell, prepared
+from unlimited_cells import ALPHAS, COLUMNS, Job, cell, prepared
 from unlimited_tables import PERCENTS, write
 
 HERE = Path(__file__).resolve().parent

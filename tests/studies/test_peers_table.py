@@ -284,3 +284,13 @@ def test_the_page_is_what_the_stored_results_give(tables):
     page = (BENCHMARKS / "peers.md").read_text(encoding="utf-8")
     assert tables.page(content) == page, "run benchmarks/peers.py --tables-only"
     assert not content["quick"]
+
+
+def test_a_search_cut_before_k_takes_no_part_in_the_verdicts(tables):
+    assert tables.is_whole({"chosen": 48}, 50)
+    assert not tables.is_whole({"chosen": 47}, 50)
+    assert tables.is_whole({"chosen": [50, 49, 50]}, 50)
+    assert not tables.is_whole({"chosen": [50, 29, 50]}, 50)
+    notes = {"fits": 3, "C": 0.1, "fit_seconds": 1.0}
+    told = tables.remarks({"chosen": [50, 29], "notes": notes}, 50)
+    assert "search for C ended before k" in told

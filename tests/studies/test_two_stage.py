@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from itertools import combinations
 from pathlib import Path
 
@@ -24,6 +25,9 @@ texts = load("text_vectors")
 environment = load("peer_environment")
 models = load("two_stage_models")
 gains = load("support_gains")
+smoothing = load("smoothing_choice")
+ledger = load("ledger")
+rerun = load("rerun")
 selectors = load("two_stage_selectors")
 tables = load("two_stage_tables")
 study = load("two_stage")
@@ -83,7 +87,7 @@ def test_sizes_are_rounded_shares_of_two_at_least():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_smoothing_is_that_of_a_grid_search_on_the_same_folds(seed):
     X, y = documents(seed)
-    folds = StratifiedKFold(models.FOLDS, shuffle=True, random_state=0)
+    folds = StratifiedKFold(smoothing.FOLDS, shuffle=True, random_state=0)
     search = GridSearchCV(MultinomialNB(), {"alpha": list(models.ALPHAS)}, cv=folds)
     search.fit(X, y)
     found = models.choose_alpha(X, y)
@@ -95,7 +99,7 @@ def test_the_smoothing_is_that_of_a_grid_search_on_the_same_folds(seed):
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_the_gain_is_that_of_the_certificate_and_none_is_larger(alpha):
     X, y = documents(1, n_columns=12)
-    sums = models.class_sums(X, y) + alpha
+    sums = smoothing.class_sums(X, y) + alpha
     model = NaiveFeatureSelector(k=4, alpha=alpha).fit(X, y)
     found = gains.gain_of(sums, np.sort(model.support_indices_))
     every = [
@@ -170,6 +174,14 @@ def test_who_does_not_end_is_killed_and_the_next_question_is_answered(worker):
     answer = worker.ask("l1_svm", limit=0.2, k=3)
     assert answer == {"ended": False, "why": "no end within 0.2 s"}
     assert worker.ask("l1_svm", limit=60.0, k=3)["ended"]
+
+
+def test_a_peer_that_dies_is_not_called_slow(worker):
+    assert worker.ask("l1_svm", limit=60.0, k=3)["ended"]
+    os.kill(worker._process.pid, signal.SIGSTOP)  # so that it dies without an answer
+    threading.Timer(0.2, os.kill, (worker._process.pid, signal.SIGKILL)).start()
+    answer = worker.ask("l1_svm", limit=60.0, k=3)
+    assert answer == {"ended": False, "why": "died, code -9"}
 
 
 def test_a_size_that_did_not_end_is_the_last_one_asked():
@@ -264,7 +276,7 @@ def test_ahead_is_judged_by_differences_on_common_splits(tmp_path):
 
 
 def test_reasons_of_the_first_split_are_kept(tmp_path):
-    book = load("ledger").Ledger(tmp_path / "book.json", columns=tables.COLUMNS)
+    book = ledger.Ledger(tmp_path / "book.json", columns=tables.COLUMNS)
     nothing = [None] * (len(tables.COLUMNS) - 1)
     book.extend("mrmr 0.1", 0, [[1.0] * (len(tables.COLUMNS) - 1) + [""]])
     book.extend("mrmr 1", 0, [[*nothing, "too slow"]])
@@ -301,3 +313,48 @@ def test_the_objective_is_never_below_the_published_one():
     found = {name: objective.differences(one) for name, one in sets.items()}
     assert all(np.all(d >= -rounding) for d, rounding in found.values())
     assert any(np.any(d > rounding) for d, rounding in found.values())
+
+
+# ----------------------------------------------------------------------------- scripts
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyboardInterrupt(), 130),
+        (json.JSONDecodeError("broken", "x", 0), "no JSON"),
+        (FileNotFoundError(2, "No such file", "here.json"), "here.json"),
+    ],
+)
+def test_a_script_ends_with_one_sentence(error, code):
+    def main():
+        raise error
+
+    with pytest.raises(SystemExit) as ended:
+        ledger.run_script(main)
+    if isinstance(code, str):
+        assert code in str(ended.value.code)
+    else:
+        assert ended.value.code == code
+
+
+def test_rerun_names_what_there_is(capsys):
+    with pytest.raises(SystemExit):
+        rerun.main(["--only", "nothing"])
+    assert "two_stage, two_stage_speed" in capsys.readouterr().err
+    assert all((STUDIES / script).is_file() for script, _ in rerun.SCRIPTS.values())
+
+
+def test_rerun_goes_on_after_a_failure_and_tells(tmp_path, monkeypatch, capfd):
+    (tmp_path / "good.py").write_text("import sys; print(sys.argv[1:])")
+    (tmp_path / "bad.py").write_text("raise SystemExit('it failed')")
+    scripts = {
+        "bad": (str(tmp_path / "bad.py"), "fails"),
+        "good": (str(tmp_path / "good.py"), "works"),
+    }
+    monkeypatch.setattr(rerun, "SCRIPTS", scripts)
+    assert rerun.main(["--only", "bad,good", "--folder", str(tmp_path)]) == 1
+    said = capfd.readouterr().out
+    assert str(["--folder", str(tmp_path / "good")]) in said
+    assert "FAILED with code 1" in said
+    assert said.rstrip().endswith("done")
