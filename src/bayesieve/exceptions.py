@@ -5,12 +5,15 @@ Errors are plain ``ValueError`` and ``TypeError``, as in scikit-learn.
 
 from __future__ import annotations
 
+from sklearn.exceptions import ConvergenceWarning
+
 __all__ = [
     "BadRowsWarning",
     "DegenerateSupportWarning",
     "FewFeaturesWarning",
     "GapWarning",
     "LowCountWarning",
+    "NotConvergedWarning",
     "SmallWeightsWarning",
 ]
 
@@ -25,6 +28,10 @@ class SmallWeightsWarning(UserWarning):
 
 class GapWarning(UserWarning):
     """The search stopped at a time or node limit; the answer carries its true gap."""
+
+
+class NotConvergedWarning(ConvergenceWarning):
+    """The weights are valid, but not as near to the optimum as `tol` asks."""
 
 
 class FewFeaturesWarning(UserWarning):

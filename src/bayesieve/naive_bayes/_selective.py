@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.naive_bayes._ready_made import ReadyMade
 from bayesieve.naive_bayes._stream_learner import StreamLearner
 from bayesieve.naive_bayes._weight_search import WeightSearch, term_sizes
 from bayesieve.naive_bayes._weighted import log_prior_of, order_by_level
 from bayesieve.partition._column import ColumnPartition
+from bayesieve.utils._warnings import warn_user
 from bayesieve.weights._terms import DenseTerms
 
 __all__ = ["SelectiveNB"]
@@ -110,6 +112,8 @@ class SelectiveNB(StreamLearner):
     n_iter_ : int
     stopped_ : str
         Why the search ended: "converged", "budget", "time", "interrupted", "callback".
+        "budget" is how "vns" and "multistart" always end, and "gradient" at `max_iter`;
+        with "auto" and "convex" it comes with a `NotConvergedWarning`.
     partitions_ : list of ColumnPartition
     levels_ : ndarray of shape (n_features_in_,)
         Information of each column alone, see `MODLEncoder`.
@@ -342,6 +346,13 @@ class SelectiveNB(StreamLearner):
         self.history_ = np.asarray(result.history, dtype=np.float64).reshape(-1, 4)
         self.n_iter_ = int(result.iterations)
         self.stopped_ = result.stopped
+        # The other searches spend their budget by design.
+        if result.stopped == "budget" and self.optimizer in ("auto", "convex"):
+            warn_user(
+                "The weights of SelectiveNB did not converge: the search ended after "
+                f"{self.n_iter_} steps. The weights are valid and better than none.",
+                NotConvergedWarning,
+            )
 
     # -------------------------------------------------------------- ready-made
 

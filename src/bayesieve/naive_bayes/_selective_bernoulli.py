@@ -109,7 +109,7 @@ class SelectiveBernoulliNB(SelectiveWideNB):
     class_intercept_ : ndarray of shape (n_classes,)
     stopped_ : str
         Why the search ended: "converged", "time", "interrupted", "callback", or
-        "budget" if rounding kept the gap above its tolerance.
+        "budget" if the gap stayed above its tolerance (`NotConvergedWarning`).
     n_iter_ : int
         Newton steps.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)

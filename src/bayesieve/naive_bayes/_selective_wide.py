@@ -32,6 +32,7 @@ from bayesieve.wide._fit import (
     WideSettings,
     fit_wide,
     screened,
+    warn_if_unfinished,
 )
 
 __all__ = ["SelectiveWideNB", "information_penalty", "term_sizes"]
@@ -373,6 +374,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
 
     def _keep(self, found: WideFit, counts: ClassCounts) -> None:
         """Store the model, and what prediction needs of the features in use."""
+        warn_if_unfinished(found, type(self).__name__)
         class_count = counts.class_count
         self.classes_ = counts.classes
         self.class_count_ = class_count

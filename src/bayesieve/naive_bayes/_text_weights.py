@@ -10,7 +10,13 @@ import numpy as np
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._term_names import TermNames
 from bayesieve.weights._result import Progress
-from bayesieve.wide import WideFit, WideSettings, fit_chunks, screened
+from bayesieve.wide import (
+    WideFit,
+    WideSettings,
+    fit_chunks,
+    screened,
+    warn_if_unfinished,
+)
 
 __all__ = ["TermRows", "fit_term_weights"]
 
@@ -70,7 +76,7 @@ def fit_term_weights(
         for rows, codes in rows_of(names):
             yield rows, codes, None
 
-    return fit_chunks(
+    found = fit_chunks(
         candidates,
         chunks,
         settings,
@@ -79,3 +85,5 @@ def fit_term_weights(
         memory=memory,
         progress=Progress(),
     )
+    warn_if_unfinished(found, owner)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -185,6 +186,14 @@ class WeightSearch:
             )
             return coordinate(problem, order=self.order, **common)
         problem = self._problem(terms, log_prior)
+        return _no_worse_than_nothing(
+            self._optimised(problem, common, first), problem.value
+        )
+
+    def _optimised(
+        self, problem: WeightProblem, common: dict[str, Any], first: np.ndarray | None
+    ) -> WeightResult:
+        owner = self.owner
         if owner.optimizer == "auto":
             return parsimonious(problem, first, min_gain=owner.min_gain, **common)
         if owner.optimizer == "convex":
@@ -213,6 +222,17 @@ class WeightSearch:
             return None if owner.callback is None else owner.callback(state)
 
         return tell
+
+
+def _no_worse_than_nothing(
+    result: WeightResult, value: Callable[[np.ndarray], float]
+) -> WeightResult:
+    """The result, or weights of zero where these are better."""
+    none = np.zeros_like(result.weights)
+    least = value(none)
+    if result.value <= least:
+        return result
+    return replace(result, weights=none, value=least)
 
 
 def term_sizes(terms: Terms, weights: np.ndarray, log_prior: np.ndarray) -> np.ndarray:

@@ -13,14 +13,16 @@ import numpy as np
 
 from bayesieve import _core
 from bayesieve.weights._descent import StepSizes
+from bayesieve.weights._intercepts import thin_product
 from bayesieve.weights._linear_terms import LinearTerms
-from bayesieve.weights._sparse_newton import WeightState, thin_product
+from bayesieve.weights._sparse_newton import WeightState
 from bayesieve.weights._terms import Array
 
-__all__ = ["Batch", "balance_chunks", "descend_chunks"]
+__all__ = ["Batch", "descend_chunks", "fit_chunk_intercepts"]
 
 #: Terms, class codes and weights of some rows.
 Batch = tuple[LinearTerms, Array, Array | None]
+_FARTHEST = 30.0  # that one step moves an intercept
 _FIRST_STEP = 0.3  # of a Newton step of the weight alone
 
 
@@ -81,18 +83,29 @@ def descend_chunks(
     return (total_w / seen, total_b / seen) if seen else (w, b)
 
 
-def balance_chunks(
-    batches: Callable[[], Iterator[Batch]], w: Array, b: Array, *, passes: int = 2
-) -> Array:
-    """Intercepts for given weights, by Newton steps over all rows."""
-    for _ in range(passes):
-        force, curve = np.zeros_like(b), np.zeros((b.size, b.size))
+def fit_chunk_intercepts(
+    batches: Callable[[], Iterator[Batch]], w: Array, b: Array, *, steps: int = 2
+) -> tuple[Array, float]:
+    """Intercepts for given weights, by Newton steps over all rows, and their NLL.
+
+    A step costs a pass; one that raises the value is undone and ends them.
+    """
+    best, least = b, np.inf
+    for number in range(steps + 1):
+        force, curve, nll = np.zeros_like(b), np.zeros((b.size, b.size)), 0.0
         for terms, codes, weight in batches():
-            residual, _, _ = _residual(terms, codes, weight, w, b)
+            residual, own, _ = _residual(terms, codes, weight, w, b)
+            nll += own
             force += residual.sum(axis=0)
             curve += _curve(terms, weight, w, b)
-        b = b - np.linalg.solve(curve + 1e-12 * np.eye(b.size), force)
-    return b
+        if not nll < least:
+            break
+        best, least = b, nll
+        if number < steps:
+            step = -np.linalg.solve(curve + 1e-12 * np.eye(b.size), force)
+            # Where nothing curves, a step says a direction and no distance.
+            b = b + step * min(1.0, _FARTHEST / max(np.abs(step).max(), 1e-300))
+    return best, least
 
 
 def _scores(terms: LinearTerms, w: Array, b: Array) -> Array:

@@ -7,6 +7,7 @@ cost nothing, so millions of entries stay as they are stored.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any
 
@@ -106,6 +107,10 @@ class LinearTerms:
         """Entries that are not zero."""
         return int(self._index.size)
 
+    def entries(self, chosen: Array) -> int:
+        """Entries of the chosen columns that are not zero."""
+        return int((self._indptr[chosen + 1] - self._indptr[chosen]).sum())
+
     def sizes(self, chosen: Array) -> Array:
         """Sum over the rows of how far each chosen term sets two classes apart."""
         values = np.ones(self._index.size) if self._values is None else self._values
@@ -114,6 +119,18 @@ class LinearTerms:
         return np.asarray(
             (sums[self._indptr[chosen + 1]] - sums[self._indptr[chosen]]) * spread
         )
+
+    def spread(self) -> Array:
+        """For each row, how far its terms together can set two classes apart."""
+        return np.asarray(abs(self.columns) @ np.ptp(self._slopes, axis=1))
+
+    def scaled(self, factor: float) -> LinearTerms:
+        """Return the same terms times a number; the matrix is shared."""
+        terms = copy.copy(self)
+        terms._slopes = factor * self._slopes
+        terms._offsets = None if self._offsets is None else factor * self._offsets
+        terms._set_tables()
+        return terms
 
     def take(self, rows: Rows) -> LinearTerms:
         """Return the terms of some rows; the first call orders the matrix by rows."""
@@ -255,6 +272,37 @@ class LinearTerms:
             out += DenseTerms(dense).curvature(
                 whole, np.zeros(self.n_classes), np.arange(chosen.size), weight
             )
+        return out
+
+    def dense_curvature(
+        self,
+        log_posterior: Array,
+        row_weight: Array | None,
+        chosen: Array,
+        with_intercepts: bool,
+    ) -> Array:
+        """Second derivatives for chosen weights, then for the intercepts.
+
+        From posteriors of all classes, as sums of squares: positive semidefinite
+        whatever the rounding. O(n_rows n_classes size^2), in dense panels of rows.
+        """
+        few = self.select(chosen)
+        n_free = self.n_classes - 1 if with_intercepts else 0
+        size = chosen.size + n_free
+        out = np.zeros((size, size))
+        unit = np.eye(self.n_classes)[1:] if n_free else np.zeros((0, self.n_classes))
+        panel = max(1, _PANEL_CELLS // (max(size, 1) * self.n_classes))
+        for first in range(0, self.n_rows, panel):
+            rows = slice(first, min(first + panel, self.n_rows))
+            p = np.exp(log_posterior[rows])
+            free = np.broadcast_to(unit, (p.shape[0], *unit.shape))
+            terms = np.concatenate([few._panel(rows), free], axis=1)
+            mean = np.einsum("nkc,nc->nk", terms, p)
+            weight = 1.0 if row_weight is None else row_weight[rows, None]
+            root = np.sqrt(p * weight)[:, None, :]
+            centred = (root * (terms - mean[:, :, None])).transpose(1, 0, 2)
+            flat = centred.reshape(size, -1)
+            out += flat @ flat.T
         return out
 
     def _panel(self, rows: slice) -> Array:

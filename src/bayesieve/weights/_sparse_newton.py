@@ -8,19 +8,21 @@ core. The gap to the optimum is known at every full gradient.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bayesieve import _core
 from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._intercepts import InterceptFit, ScoredRows, log_posteriors
 from bayesieve.weights._linear_terms import LinearTerms
+from bayesieve.weights._newton import projected_gradient
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array, relative_prior
 
-__all__ = ["SparseNewton", "WeightState", "box_gap", "thin_product"]
+__all__ = ["SparseNewton", "WeightState", "box_gap"]
 
-_MAX_ROUNDS = 100  # full gradients for one penalty
+_MAX_ROUNDS = 40  # full gradients for one penalty, and one temperature
 _INNER_STEPS = 20  # Newton steps on one working set
 #: Rounds of sweeps and conjugate gradients in one step, and steps of the latter. With
 #: several classes a model holds for short steps only, and is not worth more.
@@ -28,9 +30,16 @@ _ROUNDS, _ROUNDS_OF_MANY = 2, 1
 _CONJUGATE_STEPS = 5
 _ROUND_TOL = 0.1
 _HALVINGS = 40
-_BALANCE_STEPS = 50
 _BLIND = 1e-11  # gains below this share of the value are lost in its rounding
+_NOISE = 1e-13  # share of a value that is rounding
 _PATIENCE = 4  # rounds without a smaller gap before rounding is taken for the cause
+#: Most columns of a dense second-order model, and most products for one.
+_EXACT_WIDTH, _EXACT_PRODUCTS = 400, 1e9
+#: Products of a dense model for each entry of its columns that fewer steps are worth.
+_WORTH = 64.0
+_FAR = 100.0  # most that one step moves an intercept, by a dense model
+#: Scores are cooled by this factor from stage to stage, down from this spread.
+_COOLING, _WARM_SPREAD = 4.0, 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +51,28 @@ class WeightState:
     weights : ndarray of shape (n_terms,)
     intercept : ndarray of shape (n_classes - 1,)
         Relative to class 0.
-    scores, residual : ndarray of shape (n_rows, n_classes - 1)
-        Relative scores; posterior less class, times the weight of the row.
-    nll : float
+    rows : ScoredRows
+        Relative scores, residuals and negative log-likelihood.
     """
 
     weights: Array
     intercept: Array
-    scores: Array
-    residual: Array
-    nll: float
+    rows: ScoredRows
+
+    @property
+    def scores(self) -> Array:
+        """Relative scores, of shape (n_rows, n_classes - 1)."""
+        return self.rows.scores
+
+    @property
+    def residual(self) -> Array:
+        """Posterior less class, times the weight of the row."""
+        return self.rows.residual
+
+    @property
+    def nll(self) -> float:
+        """Negative log-likelihood."""
+        return self.rows.nll
 
 
 def box_gap(weights: Array, gradient: Array) -> float:
@@ -62,13 +83,6 @@ def box_gap(weights: Array, gradient: Array) -> float:
     is the duality gap: the dual point is the residual at w.
     """
     return float(gradient @ weights + np.maximum(0.0, -gradient).sum())
-
-
-def thin_product(q: Array, p: Array) -> Array:
-    """``q.T @ p`` of tall matrices, with threads only where they pay."""
-    if q.shape[1] > 32:
-        return np.asarray(q.T @ p)
-    return np.asarray(np.einsum("na,nc->ac", q, p))
 
 
 class SparseNewton:
@@ -96,13 +110,31 @@ class SparseNewton:
         self.terms: LinearTerms = problem.terms
         self.refit_intercept = refit_intercept
         self.progress = progress
+        self._intercepts = InterceptFit(
+            problem.codes, problem.row_weight, problem.terms.n_classes
+        )
         self.state = self.at(np.zeros(problem.n_terms))
         if refit_intercept:
-            self.balance()
-        #: NLL without any column, the scale of tolerances.
-        self.null_nll = self.state.nll
+            self.fit_intercepts()
+        #: The state without any column.
+        self.null = self.state
 
     # ---------------------------------------------------------------------- points
+
+    @property
+    def null_nll(self) -> float:
+        """NLL without any column, the scale of tolerances."""
+        return self.null.nll
+
+    def no_worse_than_nothing(self, slope: Array | None = None) -> WeightState:
+        """The state, or the one without any column if that is better.
+
+        `slope` are the penalties of weights of one; none unless given.
+        """
+        value = self.state.nll if slope is None else self._value(slope)
+        if not value <= self.null.nll:
+            self.state = self.null
+        return self.state
 
     def at(self, weights: Array, intercept: Array | None = None) -> WeightState:
         """The state at given weights, by default with the intercepts of the prior."""
@@ -111,60 +143,18 @@ class SparseNewton:
         used = np.flatnonzero(weights)
         scores = np.tile(intercept, (self.terms.n_rows, 1))
         self.terms.add_scores(scores, weights[used], used)
-        return self._evaluated(weights, intercept, scores)
+        return WeightState(weights, intercept, self._intercepts.scored(scores))
 
-    def _evaluated(
-        self, weights: Array, intercept: Array, scores: Array
-    ) -> WeightState:
-        residual = scores.copy()
-        nll = _core.softmax_nll(
-            residual, self.problem.codes, self.problem.row_weight, True
-        )
-        return WeightState(weights, intercept, scores, residual, nll)
+    def fit_intercepts(self) -> None:
+        """Optimise the intercepts for the weights as they are.
 
-    def _posterior(self) -> Array:
-        """Posteriors of classes 1 to J - 1 at the state."""
-        codes = self.problem.codes
-        if self.problem.row_weight is not None:
-            # Those of rows that all have the reference class, without weights.
-            posterior = self.state.scores.copy()
-            _core.softmax_nll(posterior, np.zeros_like(codes), None, True)
-            return posterior
-        posterior = self.state.residual.copy()
-        rows = np.flatnonzero(codes)
-        posterior[rows, codes[rows] - 1] += 1.0
-        return posterior
-
-    def balance(self) -> None:
-        """Optimise the intercepts for the weights as they are, by Newton steps.
-
-        To the end: the gap of the weights takes it for granted that no intercept could
-        gain anything.
+        To the end: the gap of the weights is smallest where no intercept could gain
+        anything.
         """
-        weight = self.problem.row_weight
-        for _ in range(_BALANCE_STEPS):
+        if not self._intercepts.settled(self.state.rows):
+            shift, rows = self._intercepts.fit(self.state.rows)
             state = self.state
-            gradient = state.residual.sum(axis=0)
-            p = self._posterior()
-            q = p if weight is None else p * weight[:, None]
-            H = np.diag(q.sum(axis=0)) - thin_product(q, p)
-            H[np.diag_indices_from(H)] += 1e-14 * (1.0 + H.trace())
-            step = -np.linalg.solve(H, gradient)
-            if -float(gradient @ step) <= 1e-12 * (1.0 + state.nll):
-                return
-            share = 1.0
-            for _ in range(_HALVINGS):
-                trial = self._evaluated(
-                    state.weights,
-                    state.intercept + share * step,
-                    state.scores + share * step,
-                )
-                if trial.nll <= state.nll + 1e-4 * share * float(gradient @ step):
-                    break
-                share *= 0.5
-            else:
-                return  # rounding leaves nothing to gain
-            self.state = trial
+            self.state = WeightState(state.weights, state.intercept + shift, rows)
 
     # --------------------------------------------------------------------- solving
 
@@ -175,11 +165,28 @@ class SparseNewton:
     def gap(self, slope: Array, columns: Array | None = None) -> float:
         """Duality gap at the state for penalties `slope`, in nats."""
         if self.refit_intercept:
-            self.balance()
+            self.fit_intercepts()
+        return self._gap_and_gradient(slope, columns)[0]
+
+    def _gap_and_gradient(
+        self, slope: Array, columns: Array | None
+    ) -> tuple[float, Array]:
+        """Duality gap at the state, and the gradient of the criterion.
+
+        The gap is that of a dual point: posteriors whose sums are the rows of each
+        class. With intercepts at their optimum these are the posteriors of the state.
+        It never exceeds the criterion itself, which nothing brings below zero.
+        """
+        value = self._value(slope)
         weights = self.state.weights
         if columns is not None:
             weights, slope = weights[columns], slope[columns]
-        return box_gap(weights, self.gradient(columns) + slope)
+        rho = self.gradient(columns) + slope
+        if self.refit_intercept and not self._intercepts.settled(self.state.rows):
+            residual, divergence = self._intercepts.matched(self.state.rows)
+            matched = self.terms.gradient(residual, columns) + slope
+            return min(value, divergence + box_gap(weights, matched)), rho
+        return min(value, box_gap(weights, rho)), rho
 
     def minimise(self, slope: Array, tol: float, columns: Array | None = None) -> float:
         """Minimise ``NLL + slope w`` from the state until the gap is at most `tol`.
@@ -197,33 +204,88 @@ class SparseNewton:
         Returns
         -------
         gap : float
-            Proven distance to the minimum over these columns; above `tol` only if
-            rounding leaves nothing to gain.
+            Proven distance to the minimum over these columns; above `tol` if nothing
+            that was tried gains any more.
         """
+        self.no_worse_than_nothing(slope)
+        gap = self._descend(slope, tol, columns)
+        if gap > tol:
+            gap = self._descend(slope, tol, columns, exact=True)
+        if gap > tol:
+            gap = self._cool(slope, tol, columns)
+        if self.no_worse_than_nothing(slope) is self.null:
+            gap = self._gap_and_gradient(slope, columns)[0]
+        return gap
+
+    def _descend(
+        self, slope: Array, tol: float, columns: Array | None, exact: bool = False
+    ) -> float:
+        """Rounds of Newton steps on working sets, until nothing is gained."""
         gap = best = np.inf
         failures = 0
-        for _ in range(_MAX_ROUNDS):
+        for number in range(_MAX_ROUNDS):
             if self.refit_intercept:
-                self.balance()
-            rho = self.gradient(columns)
-            rho += slope if columns is None else slope[columns]
-            weights = self.state.weights
-            weights = weights if columns is None else weights[columns]
-            gap = box_gap(weights, rho)
+                self.fit_intercepts()
+            gap, rho = self._gap_and_gradient(slope, columns)
             failures = failures + 1 if gap > 0.99 * best else 0
             best = min(best, gap)
             if gap <= tol or failures == _PATIENCE:
                 break
+            weights = self.state.weights
+            weights = weights if columns is None else weights[columns]
             wanted = np.flatnonzero((weights > 0.0) | (rho < 0.0))
+            if exact and wanted.size > self._exact_width():
+                push = projected_gradient(weights, rho, np.ones(weights.size))[wanted]
+                largest = np.argsort(-np.abs(push), kind="stable")
+                wanted = np.sort(wanted[largest[: self._exact_width()]])
             working = wanted if columns is None else columns[wanted]
+            if not exact and number and self._exact_pays(working):
+                break
+            enough = max(0.3 * tol, 0.02 * gap)
             if not self._on_working_set(
-                working, slope[working], rho[wanted], max(0.3 * tol, 0.02 * gap)
+                working, slope[working], rho[wanted], enough, exact
             ):
                 break
         return gap
 
+    def _spread(self) -> float:
+        """How far apart two classes can be in a row with weights of one."""
+        return float(self.terms.spread().max(initial=0.0))
+
+    def _cool(self, slope: Array, tol: float, columns: Array | None) -> float:
+        """Solve with scores divided by a temperature that falls to one.
+
+        Counts in the thousands make scores so large that the criterion is nearly
+        piecewise linear, and its curvature at one point says nothing of the kinks
+        around. Divided by a temperature it is smooth; each solution is a good start for
+        a lower temperature, as in an interior point method.
+        """
+        temperature = self._spread() / _WARM_SPREAD
+        weights, intercept = self.state.weights, self.state.intercept
+        while temperature > 1.0:
+            problem = replace(self.problem, terms=self.terms.scaled(1.0 / temperature))
+            warm = SparseNewton(
+                problem, refit_intercept=self.refit_intercept, progress=self.progress
+            )
+            warm.state = warm.at(weights, intercept / temperature)
+            enough = max(tol / temperature, 1e-3 * warm.null_nll)
+            warm._descend(slope / temperature, enough, columns, exact=True)
+            weights = warm.state.weights
+            intercept = warm.state.intercept * temperature
+            temperature /= _COOLING
+        before = self.state
+        self.state = self.at(weights, intercept)
+        gap = self._descend(slope, tol, columns, exact=True)
+        if self._value(slope) > before.nll + float(slope @ before.weights):
+            self.state = before
+            gap = self.gap(slope, columns)
+        return gap
+
+    def _value(self, slope: Array) -> float:
+        return self.state.nll + float(slope @ self.state.weights)
+
     def _on_working_set(
-        self, working: Array, slope: Array, rho: Array, tol: float
+        self, working: Array, slope: Array, rho: Array, tol: float, exact: bool
     ) -> bool:
         """Newton steps on a few columns until their own gap is small.
 
@@ -234,36 +296,44 @@ class SparseNewton:
                 rho = self.gradient(working) + slope
                 if box_gap(self.state.weights[working], rho) <= tol:
                     return True
-            if not self._newton_step(working, slope, rho):
+            if not self._newton_step(working, slope, rho, exact):
                 return step > 0
             if self.progress is not None:
                 self.progress.evaluations += 1
                 self.progress.check()
         return True
 
-    def _newton_step(self, working: Array, slope: Array, rho: Array) -> bool:
+    def _newton_step(
+        self, working: Array, slope: Array, rho: Array, exact: bool
+    ) -> bool:
         """One step and a line search; False if nothing is gained."""
         state = self.state
         w = state.weights[working]
         force = state.residual.sum(axis=0) if self.refit_intercept else None
-        step, shift = self.terms.newton_step(
-            self._posterior(),
-            self.problem.row_weight,
-            working,
-            rho,
-            -w,
-            1.0 - w,
-            force,
-            rounds=_ROUNDS if self.terms.n_classes == 2 else _ROUNDS_OF_MANY,
-            conjugate_steps=_CONJUGATE_STEPS,
-            tol=_ROUND_TOL,
-        )
+        if exact:
+            step, shift = self._exact_step(working, rho, w, force)
+        else:
+            step, shift = self.terms.newton_step(
+                self._intercepts.posterior(state.rows),
+                self.problem.row_weight,
+                working,
+                rho,
+                -w,
+                1.0 - w,
+                force,
+                rounds=_ROUNDS if self.terms.n_classes == 2 else _ROUNDS_OF_MANY,
+                conjugate_steps=_CONJUGATE_STEPS,
+                tol=_ROUND_TOL,
+            )
         moves = np.tile(shift, (self.terms.n_rows, 1))
         self.terms.add_scores(moves, step, working)
         fall = float(rho @ step) + (0.0 if force is None else float(force @ shift))
         value = state.nll + float(slope @ w)
+        if not fall < 0.0:
+            return False  # the model was wrong, by rounding
         # So near the end that values differ by rounding alone, the model is right.
         blind = -fall <= _BLIND * (1.0 + abs(value))
+        noise = _NOISE * (1.0 + abs(value))
         share = 1.0
         for _ in range(_HALVINGS):
             # At a full step exactly, so that a bound that is reached is reached.
@@ -272,17 +342,55 @@ class SparseNewton:
                 new[step == -w] = 0.0
             weights = state.weights.copy()
             weights[working] = new
-            trial = self._evaluated(
+            trial = WeightState(
                 weights,
                 state.intercept + share * shift,
-                state.scores + share * moves,
+                self._intercepts.scored(state.scores + share * moves),
             )
-            if blind or trial.nll + float(slope @ new) <= value + 1e-4 * share * min(
-                fall, 0.0
-            ):
+            reached = trial.nll + float(slope @ new)
+            if reached <= value + (noise if blind else 1e-4 * share * fall):
                 break
             share *= 0.5
         else:
             return False
         self.state = trial
         return bool(step.any())
+
+    def _exact_width(self) -> int:
+        """Columns of a dense model that one step may cost."""
+        cells = max(self.terms.n_rows * self.terms.n_classes, 1)
+        return min(_EXACT_WIDTH, max(32, int((_EXACT_PRODUCTS / cells) ** 0.5)))
+
+    def _exact_pays(self, working: Array) -> bool:
+        """Whether the columns are so few and full that dense models are cheap."""
+        return working.size <= _EXACT_WIDTH and self.terms.n_rows * float(
+            working.size
+        ) ** 2 <= _WORTH * self.terms.entries(working)
+
+    def _exact_step(
+        self, working: Array, rho: Array, w: Array, force: Array | None
+    ) -> tuple[Array, Array]:
+        """Minimum of the second-order model itself, by a dense matrix."""
+        n_free = 0 if force is None else force.size
+        H = self.terms.dense_curvature(
+            log_posteriors(self.state.scores),
+            self.problem.row_weight,
+            working,
+            n_free > 0,
+        )
+        H[np.diag_indices_from(H)] += 1e-13 * (1.0 + H.trace() / max(len(H), 1))
+        gradient = rho if force is None else np.concatenate([rho, force])
+        far = np.full(n_free, _FAR)
+        step = np.empty(gradient.size)
+        goal = 1e-10 * np.abs(gradient).max(initial=0.0)
+        _core.box_qp(
+            H,
+            gradient,
+            np.concatenate([-w, -far]),
+            np.concatenate([1.0 - w, far]),
+            goal,
+            50,
+            step,
+        )
+        shift = step[w.size :] if n_free else np.zeros(self.terms.n_classes - 1)
+        return step[: w.size], shift

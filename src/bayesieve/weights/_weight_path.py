@@ -189,6 +189,10 @@ class PathSolver:
             tangent = np.zeros_like(slope)
             tangent[used] = slope[used] * p * state.weights[used] ** (p - 1.0)
             newton.minimise(tangent, tol, used)
+        if not newton.state.nll + float(slope @ newton.state.weights**p) <= (
+            newton.null_nll
+        ):
+            newton.state = newton.null
         return newton.state
 
     # ----------------------------------------------------------------------- a path
@@ -288,7 +292,7 @@ class PathSolver:
         self, point: PathPoint, support: Array, penalty: float = 0.0
     ) -> WeightState:
         """Weights of a support only, from a point, with another penalty or none."""
-        self.newton.state = self.within(point, support)
+        self.within(point, support)
         slope = penalty * self.problem.cost
         self.newton.minimise(slope, self.tol, support)
         if self.problem.exponent < 1.0 and penalty > 0.0:
@@ -296,10 +300,11 @@ class PathSolver:
         return self.newton.state
 
     def within(self, point: PathPoint, support: Array) -> WeightState:
-        """The point on a support only, as it is."""
+        """The point on a support only, as it is; nothing if that is better."""
         weights = np.zeros(self.problem.n_terms)
         weights[support] = point.weights[support]
-        return self.newton.at(weights, point.intercept)
+        self.newton.state = self.newton.at(weights, point.intercept)
+        return self.newton.no_worse_than_nothing()
 
     def ordered(self) -> list[PathPoint]:
         """All points so far by decreasing penalty."""

@@ -14,6 +14,7 @@ from bayesieve.wide._fit import (
     WideSettings,
     fit_wide,
     screened,
+    warn_if_unfinished,
 )
 from bayesieve.wide._refine import refined_support, weights_win
 
@@ -28,5 +29,6 @@ __all__ = [
     "refined_support",
     "screen",
     "screened",
+    "warn_if_unfinished",
     "weights_win",
 ]

@@ -16,7 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.weights import LinearTerms
-from bayesieve.weights._chunk_descent import Batch, balance_chunks, descend_chunks
+from bayesieve.weights._chunk_descent import (
+    Batch,
+    descend_chunks,
+    fit_chunk_intercepts,
+)
 from bayesieve.weights._result import Progress
 from bayesieve.wide._candidates import Candidates
 from bayesieve.wide._fit import (
@@ -151,8 +155,7 @@ def fit_chunks(
     for block, codes, weight in chunks():
         kept.add(sparse.csr_array(block)[:, used], codes, weight)
         if kept.chance < 1.0:
-            total = float(class_weight.sum())
-            return _settled(model, found, few, chunks, settings, total, passes)
+            return _settled(model, found, few, chunks, settings, class_weight, passes)
     return _refitted(model, found, few, kept.rows(), settings)
 
 
@@ -191,7 +194,9 @@ def _refitted(
     with model.progress:
         newton.state = newton.at(found.weights, intercept)
         penalty = settings.share * found.penalty
-        newton.minimise(penalty * own.solver.problem.cost, own.solver.tol)
+        gap = newton.minimise(penalty * own.solver.problem.cost, own.solver.tol)
+        if gap > own.solver.tol:
+            model.progress.stopped = "budget"
     weights, intercept = newton.state.weights, newton.state.intercept
     return _with_weights(model, found, few, weights, intercept, own)
 
@@ -202,7 +207,7 @@ def _settled(
     few: Candidates,
     chunks: RowChunks,
     settings: WideSettings,
-    total_weight: float,
+    class_weight: np.ndarray,
     passes: int,
 ) -> WideFit:
     """The weights of the features that the sample chose, by a descent over all rows."""
@@ -235,7 +240,7 @@ def _settled(
                     )
 
     progress = model.progress
-    penalty = settings.share * found.penalty / total_weight
+    penalty = settings.share * found.penalty / float(class_weight.sum())
     cost = model.solver.problem.cost[used]
     result = found.weights, state.intercept
     with progress:
@@ -250,8 +255,13 @@ def _settled(
             passes=passes,
             tell=progress.check,
         )
-        if settings.refit_intercept:
-            result = result[0], balance_chunks(batches, *result)
+        steps = 2 if settings.refit_intercept else 0
+        intercept, nll = fit_chunk_intercepts(batches, *result, steps=steps)
+        result = result[0], intercept
+        # Mini-batches may end anywhere; without a single feature there is this much.
+        prior = settings.log_prior[model.present]
+        if not nll <= -float(class_weight[model.present] @ prior):
+            result = np.zeros_like(result[0]), prior[1:] - prior[0]
     small_model = WideModel(
         few,
         WideRows(sparse.csc_array((0, used.size)), np.empty(0, np.int32), None),

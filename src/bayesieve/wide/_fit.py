@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts import ClassCounts
-from bayesieve.exceptions import FewFeaturesWarning
+from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
 from bayesieve.utils._warnings import warn_user
 from bayesieve.weights import LinearTerms, PathSolver, WeightPath, WeightProblem
 from bayesieve.weights._result import Progress, Stopped
@@ -28,6 +28,7 @@ __all__ = [
     "fit_wide",
     "fitted",
     "screened",
+    "warn_if_unfinished",
 ]
 
 _PATH_RATIO = 0.5  # between penalties on the way to a given one
@@ -468,6 +469,20 @@ def _to_penalty(
     newton = model.solver.newton
     newton.state = newton.at(first, newton.state.intercept)
     return model.solver.solve(penalty)
+
+
+def warn_if_unfinished(found: WideFit, owner: str) -> None:
+    """Tell that the weights are farther from the optimum than was asked for."""
+    if found.stopped != "budget":
+        return
+    reached = "" if np.isnan(found.gap) else f" of {found.gap:.3g} nats"
+    warn_user(
+        f"The weights of {owner} did not converge: the search ended with a "
+        f"gap{reached} above its tolerance of {found.tol:.3g} nats. The weights are "
+        "valid and better than none. Hint: counts in the thousands make scores that "
+        "hardly curve; divide them, take log1p of them, or raise tol.",
+        NotConvergedWarning,
+    )
 
 
 def _warn_of_few(
