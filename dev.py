@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Everything a developer runs, with nothing but Python installed.
 
-python3 dev.py demo            install into .venv and run `bayesieve demo`
-python3 dev.py test [ARGS]     install into .venv and run the tests (ARGS go to pytest)
-python3 dev.py lint            ruff, mypy and the import contracts
-python3 dev.py build           sdist and wheel into dist/, then try the wheel out
-python3 dev.py docs [ARGS]     the documentation into build/docs (ARGS go to Sphinx)
+python3 dev.py demo               install into .venv and run `bayesieve demo`
+python3 dev.py test [ARGS]        install into .venv and run pytest (ARGS go to it)
+python3 dev.py processors [ARGS]  the tests as on other processors, and under load
+python3 dev.py lint               ruff, mypy and the import contracts
+python3 dev.py build              sdist and wheel into dist/, then try the wheel out
+python3 dev.py docs [ARGS]        the documentation into build/docs (ARGS go to Sphinx)
 """
 
 # ruff: noqa: I002
@@ -15,11 +16,13 @@ import hashlib
 import importlib.util
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 OLDEST_PYTHON = (3, 11)
@@ -51,7 +54,14 @@ def main(arguments: list) -> int:
     if sys.version_info[:2] < OLDEST_PYTHON:
         here = ".".join(map(str, sys.version_info[:2]))
         raise DevError(f"Python 3.11 or newer is needed; {sys.executable} is {here}.")
-    commands = {"demo": demo, "test": test, "lint": lint, "build": build, "docs": docs}
+    commands = {
+        "demo": demo,
+        "test": test,
+        "processors": processors,
+        "lint": lint,
+        "build": build,
+        "docs": docs,
+    }
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__.strip())
         return 0
@@ -70,6 +80,71 @@ def test(arguments: list) -> int:
     install(extra="test")
     workers = ["-n", str(cores())]
     return run([python_of(VENV), "-m", "pytest", *workers, *arguments])
+
+
+def processors(arguments: list) -> int:
+    """Run the suite once for each setting; its answers may depend on none of them."""
+    install(extra="test")
+    rows, failed = [], False
+    for name, environment, n_busy in processor_settings():
+        say(f"the tests with {name} ...")
+        busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(n_busy)]
+        begin = time.monotonic()
+        try:
+            code, summary = run_tests({**os.environ, **environment}, arguments)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        failed = failed or bool(code)
+        rows.append((name, f"{time.monotonic() - begin:.0f} s", summary))
+    for row in rows:
+        print(": ".join(row))
+    return 1 if failed else 0
+
+
+BUSY = "while True: pass"
+#: Prints the features of this processor that NumPy would use beyond its baseline.
+NUMPY_FEATURES = """
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+print(*(name for name in __cpu_dispatch__ if __cpu_features__[name]))
+"""
+
+
+def processor_settings() -> list:
+    """Return names, variables of the environment and numbers of busy processes."""
+    command = [python_of(VENV), "-c", NUMPY_FEATURES]
+    features = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    intel = platform.machine().lower() in ("x86_64", "amd64")
+    plain = {
+        "NPY_DISABLE_CPU_FEATURES": features.decode().strip(),
+        # The logarithm and exponential of the C library, without fused operations.
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL",
+    }
+    other = {
+        "OPENBLAS_CORETYPE": "Nehalem" if intel else "ARMV8",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    return [
+        ("this processor", {}, 0),
+        ("NumPy and the C library at their baseline", plain, 0),
+        ("BLAS of another processor, one thread", other, 0),
+        ("two busy processes beside them", {}, 2),
+    ]
+
+
+def run_tests(environment: dict, arguments: list) -> tuple:
+    """Run the tests with variables set; returns exit code and pytest's last line."""
+    command = [python_of(VENV), "-m", "pytest", "-n", str(cores()), *arguments]
+    last = ""
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last = line.strip() or last
+    return process.returncode, last.strip("= ")
 
 
 def lint(arguments: list) -> int:

@@ -12,6 +12,7 @@ import sys
 import textwrap
 
 import pytest
+from tests.patience import HANGS
 
 pytestmark = [
     pytest.mark.slow,
@@ -62,7 +63,7 @@ def run_limited(body, *, prelude=PRELUDE):
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANGS,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.patience import HANGS
 
 import bayesieve
 
@@ -60,7 +61,7 @@ def run_python(code):
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -20,6 +20,7 @@ from tests.wide.hostile_fits import fit_hostile
 
 
 def main() -> int:
+    """Fit, judge, tell."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--first", type=int, default=10_000, help="seed of the first")
     parser.add_argument("--fits", type=int, default=3_000, help="how many")

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from tests.patience import HANGS
 
 SCRIPT = Path(sys.executable).parent / "bayesieve"
 GOOD = ["good", "great", "fine", "lovely"]
@@ -111,7 +112,7 @@ def run_script(*arguments, **options):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANGS,
         check=False,
         **options,
     )

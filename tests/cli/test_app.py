@@ -7,6 +7,7 @@ import warnings
 from importlib.metadata import version
 
 import pytest
+from tests.patience import HANGS
 
 from bayesieve.cli import _app, main
 from bayesieve.cli._command import Command, CommandError
@@ -18,7 +19,7 @@ def run_cli(*arguments, **options):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANGS,
         check=False,
         **options,
     )
@@ -91,7 +92,7 @@ def test_help_loads_no_heavy_package(arguments):
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -204,7 +205,7 @@ def test_broken_pipe_is_silent(arguments):
     ) as process:
         process.stdout.close()  # before the process has written anything
         stderr = process.stderr.read()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=HANGS) == 0
     assert stderr == ""
 
 
@@ -216,7 +217,7 @@ def test_a_full_disk_is_one_line_and_code_2():
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=HANGS,
             check=False,
         )
     assert done.returncode == 2

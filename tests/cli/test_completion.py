@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import pytest
+from tests.patience import HANGS
 
 from bayesieve.cli import main
 from bayesieve.cli._app import COMMANDS
@@ -31,7 +32,7 @@ def completed(script, words):
         ["bash", "--norc", "-c", program],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         check=True,
     )
     return done.stdout.split()
@@ -74,7 +75,7 @@ def test_the_shell_accepts_the_script(shell, script, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
 

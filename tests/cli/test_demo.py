@@ -9,6 +9,7 @@ import sys
 from dataclasses import asdict, replace
 
 import pytest
+from tests.patience import HANGS
 
 from bayesieve.cli import _demo, main
 from bayesieve.cli._show import finite
@@ -128,7 +129,7 @@ def run_demo(*arguments, cwd=None, **environment):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANGS,
         check=False,
         env={**os.environ, **environment},
     )
@@ -196,7 +197,7 @@ def test_demo_into_a_closed_pipe_is_silent():
     ) as process:
         process.stdout.close()
         stderr = process.stderr.read()
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=HANGS) == 0
     assert stderr == ""
 
 
@@ -218,7 +219,7 @@ def test_interrupt_ends_the_demo_without_a_traceback():
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         check=False,
     )
     assert (done.returncode, done.stdout) == (130, "")

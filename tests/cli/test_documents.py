@@ -20,6 +20,7 @@ from tests.cli.files import (
     write_parquet,
     write_svmlight,
 )
+from tests.patience import HANGS
 
 from bayesieve.cli._app import COMMANDS
 
@@ -69,7 +70,7 @@ def run(command, folder):
         env={**os.environ, "PATH": search},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
 

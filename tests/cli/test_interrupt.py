@@ -17,6 +17,7 @@ from tests.cli.files import (
     write_reviews,
     write_svmlight,
 )
+from tests.patience import HANGS
 
 from bayesieve import ClassCounts, load_model
 
@@ -51,7 +52,7 @@ def run(*arguments, batches, cwd):
         [sys.executable, "-c", PROGRAM.format(batches=batches), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
         cwd=cwd,
     )
@@ -139,7 +140,7 @@ def test_a_signal_from_outside(tmp_path):
         ) as process:
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=HANGS)
         if process.returncode == 0:
             break  # done before the signal came
         assert process.returncode in (130, -signal.SIGINT)
@@ -184,7 +185,7 @@ def test_a_model_that_was_cut_short_is_told(kind, save, tmp_path):
         [sys.executable, "-c", SEARCH, "select", data, *options, *save],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
         cwd=tmp_path,
     )
@@ -223,7 +224,7 @@ def test_a_signal_that_a_library_makes_an_error_of_is_an_interruption(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     assert done.returncode == 130

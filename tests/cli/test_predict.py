@@ -23,6 +23,7 @@ from tests.cli.files import (
     write_svmlight,
 )
 from tests.cli.test_select import refused
+from tests.patience import HANGS
 
 from bayesieve import (
     L0Screener,
@@ -276,7 +277,7 @@ def test_a_closed_pipe_is_silent(model, tmp_path):
         assert process.stdout.readline() == "row,prediction,probability\n"
         process.stdout.close()
         stderr = process.stderr.read()
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=HANGS) == 0
     assert stderr == ""
 
 

@@ -25,6 +25,7 @@ from tests.cli.files import (
     write_svmlight,
 )
 from tests.conftest import data_folder
+from tests.patience import HANGS
 
 from bayesieve import SparseTextNB, load_model
 from bayesieve.cli import main
@@ -620,7 +621,7 @@ def test_closed_streams(closed, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -637,7 +638,7 @@ def test_a_full_disk_is_one_line(tmp_path):
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=120,
+            timeout=HANGS,
             check=False,
         )
     assert done.returncode == 2

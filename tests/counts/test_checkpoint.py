@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from tests.patience import HANGS
 
 from bayesieve import ClassCounts
 from bayesieve.counts import _checkpoint
@@ -298,7 +299,7 @@ def test_killed_at_any_moment_and_resumed(files, whole, tmp_path, seed, kills):
             while kill and process.poll() is None and len(counted_in(folder)) < wanted:
                 time.sleep(0.001)
             try:
-                process.wait(rng.random() * 0.2 if kill else 60)
+                process.wait(rng.random() * 0.2 if kill else HANGS)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
         counted = counted_in(folder)

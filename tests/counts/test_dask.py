@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.patience import HANGS
 
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._text_batches import count_batches
@@ -317,7 +318,7 @@ def test_a_worker_killed_in_mid_task_changes_nothing(client, tmp_path):
         target=lambda: results.append(ClassCounts.from_dask(bag, client=client))
     )
     run.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HANGS
     while time.monotonic() < deadline:
         # A process that has finished one partition and is in the middle of another.
         begun = {path.stem for path in tmp_path.glob("*.begun")}
@@ -329,7 +330,7 @@ def test_a_worker_killed_in_mid_task_changes_nothing(client, tmp_path):
         time.sleep(0.01)
     victim = int(busy[0].split("-")[1])
     os.kill(victim, signal.SIGKILL)
-    run.join(timeout=60)
+    run.join(timeout=HANGS)
     assert results == [expected]
     begun = list(tmp_path.glob("*.begun"))
     ended = list(tmp_path.glob("*.ended"))

@@ -14,6 +14,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 from sklearn.base import clone
+from tests.patience import HANGS
 
 from bayesieve import AveragedNB, MODLEncoder, SelectiveNB, compression_rate
 
@@ -273,12 +274,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 started = threading.Event()
 
 def press():
-    started.wait(60)
+    started.wait()
     signal.raise_signal(signal.SIGINT)
 
 threading.Thread(target=press, daemon=True).start()
 model = SelectiveNB(
-    optimizer="vns", effort=25, random_state=0, max_seconds=60,
+    optimizer="vns", effort=25, random_state=0,
     callback=lambda state: started.set() if state.iteration == 20 else None,
 ).fit(X, y)
 print(model.stopped_, model.score(X, y) > 0.7)
@@ -287,7 +288,7 @@ print(model.stopped_, model.score(X, y) > 0.7)
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     assert done.stdout.split() == ["interrupted", "True"], done.stderr

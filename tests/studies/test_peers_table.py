@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.patience import HANGS
 from tests.studies.study_modules import BENCHMARKS, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,7 +178,7 @@ def test_an_unknown_part_is_named():
         [sys.executable, str(BENCHMARKS / "peers.py"), "--parts", "texts"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     assert done.returncode != 0

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.conftest import data_folder
+from tests.patience import HANGS
 from tests.studies.study_modules import STUDIES, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -266,7 +267,7 @@ def test_quick_simulation_from_the_command_line(tmp_path):
         check=False,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
     assert "holds  PCZ of L0NB at least 99.4 % in all 4 settings" in done.stdout

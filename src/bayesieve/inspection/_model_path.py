@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -194,4 +194,29 @@ def path_of_model(
                 if limit is None
                 else min(float(limit), _SECONDS_A_SIZE),
             )
-    return ModelPath(path, problem, counts, kind)
+    return ModelPath(_with_own_answer(path, model), problem, counts, kind)
+
+
+def _with_own_answer(path: SparsityPath, model: Any) -> SparsityPath:
+    """The path, with the model's own support and certificate at its own size.
+
+    A search that was not exact, or was stopped, may end elsewhere when it comes from
+    other sizes; one model shows one number.
+    """
+    support = np.asarray(model.support_indices_)
+    certificate = model.certificate_
+    at = np.flatnonzero(path.k == certificate.k)
+    if not at.size or support.shape[0] != certificate.k:
+        return path  # the certificate of the weighted models is about their candidates
+    objective, bound, gap = (
+        np.array(values) for values in (path.objective, path.upper_bound, path.gap)
+    )
+    objective[at], bound[at] = certificate.objective, certificate.upper_bound
+    gap[at] = certificate.gap
+    return replace(
+        path,
+        objective=objective,
+        upper_bound=bound,
+        gap=gap,
+        _support=lambda k: support if k == certificate.k else path.support(k),
+    )

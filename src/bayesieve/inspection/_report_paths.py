@@ -10,6 +10,7 @@ from scipy import sparse
 from bayesieve.inspection._model_path import CrossValidation, ModelPath
 from bayesieve.inspection._report_schema import LIMITS, clean_text
 from bayesieve.inspection._weight_path_display import earliest_features
+from bayesieve.solvers import SparsityPath
 from bayesieve.utils._feature_view import FeatureView, feature_names
 
 __all__ = ["NameTable", "k_path", "rounded", "weight_path"]
@@ -73,7 +74,7 @@ def k_path(
             columns = path.support(k)
             gains = solved.gains(columns)
             step = _step(k)
-            step |= _numbers(model, solved, position)
+            step |= _numbers(solved.path, position)
             new = ~np.isin(columns, previous)
             gone = ~np.isin(previous, columns)
             step["entered"], step["n_entered"] = _moves(names, columns[new], gains[new])
@@ -121,15 +122,10 @@ def _step(k: int) -> dict[str, Any]:
     }
 
 
-def _numbers(model: Any, solved: ModelPath, position: int) -> dict[str, float]:
-    """Gain, bound and gap; the model's own proof where it is the better one."""
-    path = solved.path
+def _numbers(path: SparsityPath, position: int) -> dict[str, float]:
+    """Gain, bound and gap of one size."""
     gain = float(path.objective[position] - path.null_objective)
     gap = max(float(path.gap[position]), 0.0)
-    certificate = getattr(model, "certificate_", None)
-    if certificate is not None and certificate.k == int(path.k[position]):
-        proven = certificate.upper_bound - certificate.null_objective
-        gap = min(gap, max(proven - gain, 0.0))
     return {
         "gain": float(f"{gain:.10g}"),
         "bound": float(f"{gain + gap:.10g}"),
