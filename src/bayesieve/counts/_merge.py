@@ -27,10 +27,11 @@ from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_counts import merged_tables
 from bayesieve.utils._validation import describe_column
 
-# Rounding of a class mean, as a share of it: the last step of each count and merge. And
-# of centred squares, as a share of the terms they are the difference of: sums of rows,
-# whose roundings of either sign add up to this at some ten million rows.
-MEAN_ROUNDING = 8 * np.finfo(np.float64).eps
+# Rounding of a class mean, as a share of it: half a unit in the last place for each
+# merge, of either sign, adds up to this after some five thousand. And of centred
+# squares, as a share of the terms they are the difference of: sums of rows, whose
+# roundings add up to this at some ten million rows.
+MEAN_ROUNDING = 32 * np.finfo(np.float64).eps
 SQUARES_ROUNDING = 256 * np.finfo(np.float64).eps
 
 
@@ -491,7 +492,14 @@ def subtract(a: Parts, b: Parts) -> Parts:
                 f"{own[column]} on the left."
             )
         columns = _flat_columns(b.n_categories, columns, a.n_categories)
-    return replace(result, feature_count=_taken("feature_count", a, b, align, columns))
+    table = _taken("feature_count", a, b, align, columns)
+    if a.kind == "binary":  # no more rows have a feature than there are
+        if sparse.issparse(table):
+            np.minimum(table.data, left[table.indices], out=table.data)
+            table.eliminate_zeros()
+        else:
+            np.minimum(table, left[:, None], out=table)
+    return replace(result, feature_count=table)
 
 
 def _taken(
@@ -513,19 +521,20 @@ def _difference(field: str, a: Any, b: Any, owner: Parts) -> Any:
                 _refuse_difference(field, a, b, owner, row, column)
             np.maximum(result, 0.0, out=result)
         return result
-    coo = sparse.coo_array(a - b)
+    difference = sparse.csc_array(a - b)
     largest = RELATIVE_RESIDUE * (float(a.data.max()) if a.nnz else 0.0)
-    near = np.flatnonzero(coo.data <= largest)
+    near = np.flatnonzero(difference.data <= largest)
     if near.size:
-        where = coo.row[near], coo.col[near]
+        columns = np.searchsorted(difference.indptr, near, side="right") - 1
+        where = difference.indices[near], columns
         whole, part = (np.asarray(table.tocsr()[where]).ravel() for table in (a, b))
         rest = rest_of(whole, part)
         above = np.flatnonzero(-rest > RELATIVE_RESIDUE * part)
         if above.size:
             row, column = (int(axis[above[0]]) for axis in where)
             _refuse_difference(field, a, b, owner, row, column)
-        coo.data[near] = np.maximum(rest, 0.0)
-    return laid_out(coo)
+        difference.data[near] = np.maximum(rest, 0.0)
+    return laid_out(difference)
 
 
 def _refuse_difference(
