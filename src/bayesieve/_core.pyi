@@ -230,6 +230,12 @@ class TextCounter:
     @property
     def spilled_bytes(self) -> int: ...
 
+    @property
+    def longest_search(self) -> int: ...
+
+def text_hash(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    """Hash of a string, by the key of this process."""
+
 def pack_texts(texts: list, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], bool]:
     """
     UTF-8 of a list of str and bytes, offsets, and whether there were bytes. Rows with a

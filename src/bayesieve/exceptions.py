@@ -13,6 +13,7 @@ __all__ = [
     "FewFeaturesWarning",
     "GapWarning",
     "LowCountWarning",
+    "MergedValuesWarning",
     "NotConvergedWarning",
     "SmallWeightsWarning",
 ]
@@ -50,4 +51,12 @@ class LowCountWarning(UserWarning):
     """Some selected features have an expected count under 5 in a class.
 
     The chi-square approximation behind their p-values is then not to be trusted.
+    """
+
+
+class MergedValuesWarning(UserWarning):
+    """Different integers or times of a column are one value, as doubles are too coarse.
+
+    This needs values that lie 2**53 steps and more from the middle one, such as times
+    in nanoseconds over many months.
     """

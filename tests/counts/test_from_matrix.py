@@ -9,8 +9,11 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from bayesieve.counts import ClassCounts, _parts, count_matrix
+from bayesieve.feature_selection import NaiveFeatureSelector
+from bayesieve.naive_bayes import SelectiveBernoulliNB, SparseMultinomialNB
 
 X = np.array([[1, 0, 2], [0, 3, 1], [4, 0, 0], [0, 0, 5]])
 Y = np.array(["b", "a", "b", "a"])
@@ -455,3 +458,55 @@ def test_count_matrix_for_estimators():
         strict_binary=True,
     )
     assert strict == ClassCounts.from_matrix(X, Y, binary=True)
+
+
+ODD_INDICES = [
+    (np.int16, np.int32),
+    (np.int8, np.int16),
+    (np.uint32, np.int32),
+    (np.uint64, np.int64),
+    (np.uint64, np.uint64),
+    (np.dtype(">i4"), np.int32),
+]
+
+
+def with_indices(matrix, indices, pointers):
+    """A copy whose indices were set by hand, which SciPy lets one do."""
+    matrix = matrix.copy()
+    matrix.indices = matrix.indices.astype(indices)
+    matrix.indptr = matrix.indptr.astype(pointers)
+    return matrix
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("types", ODD_INDICES)
+def test_indices_of_any_integer_type(make, types):
+    X = np.random.default_rng(0).integers(0, 2, size=(30, 9))
+    y = np.arange(30) % 3
+    odd = with_indices(make(X), *types)
+    for kind in ("count", "binary", "moments", "category"):
+        expected = ClassCounts.from_matrix(make(X), y, kind=kind)
+        assert ClassCounts.from_matrix(odd, y, kind=kind) == expected
+        assert ClassCounts.from_chunks([(odd, y)], kind=kind) == expected
+    for model in (SparseMultinomialNB(k=3), SelectiveBernoulliNB()):
+        fitted, plain = clone(model).fit(odd, y), clone(model).fit(make(X), y)
+        np.testing.assert_array_equal(fitted.predict_proba(odd), plain.predict_proba(X))
+    selector = NaiveFeatureSelector(k=3).fit(odd, y)
+    np.testing.assert_array_equal(
+        selector.transform(odd).toarray(), X[:, selector.get_support()]
+    )
+
+
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        (np.array([0, 2**63], dtype=np.uint64), r"0\.\.2\. Got 9223372036854775808"),
+        (np.array([0, -1], dtype=np.int16), r"indices must lie in 0\.\.2\. Got -1"),
+        (np.array([0.0, 1.0]), r"indices .* must be integers. Got dtype float64"),
+    ],
+)
+def test_indices_that_cannot_be_are_one_sentence(indices, message):
+    X = sparse.csr_array(np.array([[1, 1, 0], [0, 0, 0]]))
+    X.indices = indices
+    with pytest.raises(ValueError, match=message):
+        ClassCounts.from_matrix(X, [0, 1])

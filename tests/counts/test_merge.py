@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from bayesieve.counts import ClassCounts, _parts
+from bayesieve.solvers import solve_multinomial
+from bayesieve.solvers._gaussian import gaussian_problem
 
 KINDS = ["count", "binary", "moments", "category"]
 
@@ -262,3 +265,144 @@ def test_the_constructor_checks_its_parts(options, match):
     }
     with pytest.raises(ValueError, match=match):
         ClassCounts(**(good | options))
+
+
+def test_a_column_that_is_taken_away_whole_is_empty():
+    # The same fractions added in another order: what is left is rounding, not a count.
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        X = random.integers(1, 9, size=(12, 3))
+        X[6:, 0] = 0
+        y, weights = np.repeat([0, 1, 0, 1], 3), random.integers(1, 10, size=12) / 10
+
+        def counted(rows, X=X, y=y, weights=weights):
+            return ClassCounts.from_matrix(
+                X[rows], y[rows], weights[rows], classes=[0, 1]
+            )
+
+        first, last = np.arange(6), np.arange(6, 12)
+        whole = counted(first[::-1]) + counted(last)
+        rest = whole - counted(first[::2]) - counted(first[1::2])
+        assert rest.feature_count[:, 0].tolist() == [0, 0]
+        np.testing.assert_allclose(rest.class_count, counted(last).class_count)
+        assert solve_multinomial(rest, k=2, alpha=1e-9).support.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dense_cells", [_parts.DENSE_CELLS, 0])
+def test_sums_of_many_fractions_leave_nothing(monkeypatch, dense_cells):
+    # Adding 0.1 a hundred thousand times is off by 1.9e-8: 1.9e-12 of the sum.
+    monkeypatch.setattr(_parts, "DENSE_CELLS", dense_cells)
+    n = 100_000
+    drifted = float(np.bincount(np.zeros(n, dtype=int), np.full(n, 0.1))[0])
+    assert drifted != n * 0.1
+    whole = ClassCounts(
+        [0, 1, 2], [drifted, 2, 1], [[drifted, 0.1], [drifted + 0.25, 1], [3, 4]]
+    )
+    part = ClassCounts([0, 1, 2], [n * 0.1, 1, 1], [[n * 0.1, 0], [n * 0.1, 0], [1, 0]])
+    rest = whole - part
+    table = rest.feature_count
+    table = table if isinstance(table, np.ndarray) else table.toarray()
+    np.testing.assert_allclose(table, [[0, 0.1], [0.25, 1], [2, 4]], rtol=1e-6)
+    assert table[0, 0] == 0
+    assert rest.class_count.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("dense_cells", [_parts.DENSE_CELLS, 0])
+def test_integers_are_subtracted_exactly(monkeypatch, dense_cells):
+    monkeypatch.setattr(_parts, "DENSE_CELLS", dense_cells)
+    large = [1e15 + 1, 2.0**53, 1e10 + 1]
+    a = ClassCounts([0, 1, 2], large, [[value, 1] for value in large])
+    b = ClassCounts(
+        [0, 1, 2], [1e15, 2.0**53 - 1, 1e10], [[1e15, 0], [2.0**53 - 1, 0], [1e10, 0]]
+    )
+    table = (a - b).feature_count
+    table = table if isinstance(table, np.ndarray) else table.toarray()
+    assert table.tolist() == [[1, 1]] * 3
+    assert (a - b).class_count.tolist() == [1, 1, 1]
+
+
+def test_codes_that_no_row_has_are_not_left_by_rounding():
+    # Code 0 of a sparse column is what the others leave: nothing here.
+    X = np.array([[1, 2], [2, 1], [1, 1], [1, 1], [1, 1]])
+    weights = [0.1, 0.2, 0.3, 0.3, 0.7]
+    y = [0, 0, 0, 1, 2]
+    dense = ClassCounts.from_matrix(X, y, weights, kind="category")
+    thin = ClassCounts.from_matrix(sparse.csr_array(X), y, weights, kind="category")
+    empty = dense.feature_count == 0
+    np.testing.assert_array_equal(thin.feature_count == 0, empty)
+
+
+def exact_squares(values):
+    values = [Fraction(float(value)) for value in values]
+    mean = sum(values) / len(values)
+    return mean, sum((value - mean) ** 2 for value in values)
+
+
+@pytest.mark.parametrize("centre", [0.0, 1.0, -1e4, 1e8, 1e12])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize(("n", "n_taken"), [(20, 5), (200, 199), (500, 250), (500, 5)])
+@pytest.mark.parametrize("chunks", [1, 20])
+def test_moments_are_subtracted_to_their_rounding(centre, scale, n, n_taken, chunks):
+    def counted(values):
+        return ClassCounts.from_matrix(
+            values[:, None], np.zeros(len(values)), kind="moments"
+        )
+
+    random = np.random.default_rng(n)
+    x = centre + scale * random.normal(size=n)
+    x[:n_taken] += 3 * scale
+    whole = sum(counted(part) for part in np.array_split(x, chunks))
+    rest = whole - counted(x[:n_taken])
+    # Bounds from exact sums: S_a - S_b - d^2 lever, each term to some units in the last
+    # place, and d to those of both means.
+    mean, squares = exact_squares(x[n_taken:])
+    (mean_a, squares_a), (mean_b, squares_b) = map(exact_squares, (x, x[:n_taken]))
+    lever = n * n_taken / (n - n_taken)
+    d = abs(float(mean_a - mean_b))
+    unit = np.finfo(float).eps
+    e = 8 * unit * float(abs(mean_a) + abs(mean_b))
+    terms = float(squares_a + squares_b) + d * d * lever
+    bound = 64 * unit * terms + (2 * d + e) * e * lever
+    found = float(rest.centred_squares[0, 0])
+    assert abs(Fraction(found) - squares) <= bound or found == 0
+    if float(squares) > 16 * bound:  # zero is for what rounding cannot tell from it
+        assert found > 0
+    assert abs(Fraction(float(rest.mean[0, 0])) - mean) <= e * n / (n - n_taken)
+
+
+def test_variance_around_a_large_mean_is_kept():
+    x = 1e8 + np.random.default_rng(0).normal(size=(2000, 1))
+    y = np.zeros(2000)
+    whole = ClassCounts.from_matrix(x, y, kind="moments")
+    rest = whole - ClassCounts.from_matrix(x[:1000], y[:1000], kind="moments")
+    np.testing.assert_allclose(rest.centred_squares, 1000 * x[1000:].var(), rtol=1e-7)
+
+
+def test_a_column_that_is_constant_in_what_is_left_is_not_selected():
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        X = 5 + 3 * random.normal(size=(60, 2))
+        X[30:, 0] = 0.7
+        y = random.integers(0, 2, 60)
+        whole, part = (
+            ClassCounts.from_matrix(X[:n], y[:n], kind="moments", classes=[0, 1])
+            for n in (60, 30)
+        )
+        problem = gaussian_problem(whole - part, variance="class", solver="test")
+        assert problem.eligible.tolist() == [False, True]
+
+
+def test_no_more_rows_have_a_feature_than_there_are():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        X, y = random.integers(0, 2, (40, 6)), np.arange(40) % 2
+        X[y == 0, 0] = 1
+        weights = random.integers(1, 10, 40) / 10
+
+        def counted(rows, X=X, y=y, weights=weights):
+            return ClassCounts.from_matrix(
+                X[rows], y[rows], weights[rows], kind="binary"
+            )
+
+        rest = counted(slice(None)) - counted(slice(19, None, -1))
+        assert (rest.feature_count <= rest.class_count[:, None]).all()

@@ -219,3 +219,14 @@ def test_more_columns_than_vary_and_labels_that_are_none():
         assert MixedScreener(k=9).fit(X, y).k_ == 7
     with pytest.raises(ValueError, match="continuous"):
         MixedScreener().fit(X, np.linspace(0, 1, 50))
+
+
+def test_a_constant_column_has_no_gain_under_weights():
+    # However the weights round, equal means stay equal and squares stay zero.
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        X = np.column_stack([np.full(60, 1e3 * random.random()), random.random(60)])
+        y, weights = random.integers(0, 2, 60), 3 * random.random(60)
+        chosen = MixedScreener().fit(X, y, sample_weight=weights)
+        assert chosen.gains_[0] == 0.0
+        assert chosen.degrees_of_freedom_[0] == 0.0

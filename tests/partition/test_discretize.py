@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -370,3 +372,43 @@ def test_huge_weights_end(weight):
     X = np.column_stack([rng.normal(size=300) + 2 * y, rng.normal(size=300)])
     found = discretize_columns(X, y, 2, sample_weight=np.full(300, weight))
     assert [partition.n_parts > 10 for partition in found] == [True, True]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_few_values_of_many_rows_have_the_grids_of_the_definition(block):
+    """Parts that are many more than the values are leapt over, not met one by one."""
+    rng = np.random.default_rng(block)
+    for _ in range(8):
+        n_values = int(rng.integers(2, 7))
+        size = 10.0 ** rng.uniform(0, 3.5, (n_values, 1))
+        table = np.floor(rng.random((n_values, 2)) * size)
+        if rng.random() < 0.3:
+            table *= 0.7
+        found = discretize(table, exact_budget=ALWAYS)
+        assert check_reaches(table, found, 0.0, "khiops", 1e-6)
+        kept = table[table.sum(axis=1) > 0]
+        ends = [int((table[:e].sum(axis=1) > 0).sum()) for e in found.ends]
+        if len(ends) > 1:
+            assert set(ends) <= set(oracle.grid_ends(kept, found.granularity))
+            coarser = oracle.lowered(kept, ends, found.granularity)
+            assert coarser == found.granularity
+
+
+# Four rows took seconds at a weight of 1e9 and would take days at 1e15.
+HEAVY = """
+import numpy as np
+from bayesieve.preprocessing import MODLEncoder
+for weight in 10.0 ** np.arange(0, 16):
+    for weights in ([weight] * 4, [1, weight, 1, 2 * weight], [weight, 1, 0.5, 3.25]):
+        for column in ([0.0, 1.0, 2.0, 3.0], ["a", "b", "c", "d"]):
+            X = np.array([column], dtype=object).T
+            fitted = MODLEncoder().fit(X, [0, 0, 1, 1], sample_weight=weights)
+print("level", float(fitted.levels_[0]))
+"""
+
+
+def test_time_does_not_grow_with_the_weights():
+    done = subprocess.run(
+        [sys.executable, "-c", HEAVY], capture_output=True, text=True, timeout=240
+    )
+    assert done.stdout.startswith("level"), done.stderr

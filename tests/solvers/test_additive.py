@@ -210,6 +210,19 @@ def test_a_class_without_spread_has_a_finite_gain():
         assert problem.gains[0] == pytest.approx(2 * np.log(1e9), rel=1e-9)
 
 
+@pytest.mark.parametrize("variance", ["class", "pooled"])
+def test_gaussian_never_selects_a_constant_column_under_weights(variance):
+    # The pooled mean of equal class means must be that mean, however weights round.
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        X = np.tile(1e3 * random.random(50), (40, 1))
+        counts = ClassCounts.from_matrix(
+            X, random.integers(0, 3, 40), random.random(40), kind="moments"
+        )
+        problem = gaussian_problem(counts, variance=variance, solver="test")
+        assert not problem.eligible.any()
+
+
 def test_gaussian_refuses_counts_of_another_kind():
     with pytest.raises(ValueError, match=r"kind 'moments'. Got 'ndarray'"):
         gaussian_problem(np.ones((2, 3)), variance="class", solver="test")

@@ -110,17 +110,22 @@ CostParts cost_parts(const IntervalCriterion& shared, const OrderedTable<Count>&
     return parts;
 }
 
-// Ends of the parts of granularity g among the distinct values.
+// Ends of the parts of granularity g among the distinct values. Where parts are many more than
+// values, those that end as the one before are leapt over: the work is bounded by the values,
+// however large their weights.
 template <class Count>
 void granularity_ends(const OrderedTable<Count>& raw, double rows, int g,
                       std::vector<std::uint32_t>& ends) {
+    // Finer parts would be closer than doubles can tell.
+    constexpr int kFinestTold = 52;
     ends.clear();
     const std::size_t D = raw.rows();
     const double Q = std::ldexp(1.0, g);
-    if (Q >= rows) {
+    if (Q >= rows || g > kFinestTold) {
         for (std::size_t r = 1; r <= D; ++r) ends.push_back(static_cast<std::uint32_t>(r));
         return;
     }
+    const bool leaps = Q > 4.0 * static_cast<double>(D);
     std::size_t value = 0;
     std::uint32_t last = 0;
     for (double q = 0.0; q < Q; ++q) {
@@ -132,6 +137,14 @@ void granularity_ends(const OrderedTable<Count>& raw, double rows, int g,
         const auto end = static_cast<std::uint32_t>(
             std::abs(target - before) <= std::abs(after - target) ? value : value + 1);
         if (end > last) ends.push_back(last = end);
+        if (!leaps) continue;
+        if (end >= D) break;
+        // The end changes where targets pass the middle between it and the next. The leap
+        // stops short of that by more than the rounding of targets.
+        const double middle = 0.5 * (static_cast<double>(raw.below(end)) +
+                                     static_cast<double>(raw.below(end + 1)));
+        const double part = std::floor(middle / rows * Q * (1.0 - 1e-15)) - 4.0;
+        q = std::max(q, std::min(part, Q - 2.0));
     }
     // Rounding of fractional weights must not lose the last value.
     if (last < D) ends.push_back(static_cast<std::uint32_t>(D));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "text_dictionary.h"
+#include "text_hash.h"
 #include "text_unicode.h"
 
 namespace bayesieve::text {
@@ -21,18 +22,7 @@ using Key = std::array<std::uint32_t, W>;
 
 template <std::size_t W>
 inline std::uint64_t hash_key(const Key<W>& key) {
-    std::uint64_t h = 0;
-    if constexpr (W == 1) {
-        h = (key[0] + 1) * kMix;
-    } else {
-        for (std::size_t i = 0; i < W; i += 2) {
-            std::uint64_t pair = key[i];
-            if (i + 1 < W) pair |= static_cast<std::uint64_t>(key[i + 1]) << 32;
-            h = (h ^ pair) * kMix;
-            h ^= h >> 32;
-        }
-    }
-    return mixed(h);
+    return hash_numbers<W>(key.data());
 }
 
 enum class Analyzer { kWord, kChar, kCharWb };

@@ -46,6 +46,8 @@ public:
     virtual void write(Output& output) = 0;
     virtual std::size_t bytes() const = 0;
     virtual std::uint64_t spilled_bytes() const = 0;
+    // Of all tables, places looked at to find what is hardest to find.
+    virtual std::size_t longest_search() const = 0;
 };
 
 struct CounterSettings {
@@ -88,6 +90,12 @@ public:
         return total;
     }
     std::uint64_t spilled_bytes() const override { return file_.size(); }
+    std::size_t longest_search() const override {
+        std::size_t longest = words_.longest_search();
+        for (const auto& partition : partitions_)
+            longest = std::max(longest, partition.longest_search());
+        return longest;
+    }
 
     void sort(Output& output) override {
         aggregate();

@@ -157,6 +157,11 @@ public:
         const std::lock_guard<std::mutex> lock(guard_);
         return counter().spilled_bytes();
     }
+    std::size_t longest_search() {
+        nb::gil_scoped_release release;
+        const std::lock_guard<std::mutex> lock(guard_);
+        return counter().longest_search();
+    }
 
 private:
     Counter& counter() {
@@ -198,7 +203,12 @@ void register_text_counting(nb::module_& m) {
         .def("add_words", &TextCounter::add_words, "data"_a, "offsets"_a, "words"_a, "codes"_a)
         .def("finish", &TextCounter::finish, "dense_cells"_a)
         .def_prop_ro("nbytes", &TextCounter::bytes)
-        .def_prop_ro("spilled_bytes", &TextCounter::spilled);
+        .def_prop_ro("spilled_bytes", &TextCounter::spilled)
+        .def_prop_ro("longest_search", &TextCounter::longest_search);
+    m.def(
+        "text_hash",
+        [](const Given<std::uint8_t>& data) { return hash_bytes(data.data(), data.shape(0)); },
+        "data"_a, "Hash of a string, by the key of this process.");
     register_text_terms(m);
     register_text_matching(m);
 }

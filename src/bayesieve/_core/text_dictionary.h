@@ -15,43 +15,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "text_hash.h"
 #include "text_memory.h"
 #include "text_threads.h"
 #include "text_unicode.h"
 
 namespace bayesieve::text {
-
-constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ull;
-
-inline std::uint64_t mixed(std::uint64_t x) {
-    x ^= x >> 32;
-    x *= 0xD6E8FEB86659FD93ull;
-    x ^= x >> 32;
-    return x;
-}
-
-inline std::uint64_t hash_bytes(const Byte* p, std::size_t size) {
-    std::uint64_t h = size * kMix, word;
-    while (size >= 8) {
-        std::memcpy(&word, p, 8);
-        h = (h ^ word) * kMix;
-        h ^= h >> 29;
-        p += 8;
-        size -= 8;
-    }
-    // The rest in loads that may overlap: most words end here, and a loop would be guessed wrong.
-    word = 0;
-    if (size >= 4) {
-        std::uint32_t low, high;
-        std::memcpy(&low, p, 4);
-        std::memcpy(&high, p + size - 4, 4);
-        word = low | static_cast<std::uint64_t>(high) << 32;
-    } else if (size > 0) {
-        word = p[0] | static_cast<std::uint64_t>(p[size / 2]) << 8 |
-               static_cast<std::uint64_t>(p[size - 1]) << 16;
-    }
-    return mixed((h ^ word) * kMix);
-}
 
 // Whether two strings of the same size are equal; short ones without a call.
 inline bool same_bytes(const Byte* a, const Byte* b, std::size_t size) {
@@ -155,6 +124,18 @@ public:
         for (const Shard& shard : shards_)
             for (const Word& word : shard.words) result.add(hash_bytes(word.data, word.size));
         return result;
+    }
+
+    // Places looked at to find the string that is hardest to find.
+    std::size_t longest_search() const {
+        std::size_t longest = 0;
+        for (const Shard& shard : shards_)
+            for (std::size_t at = 0; at < shard.slots.size(); ++at)
+                if (shard.slots[at] != 0) {
+                    const std::size_t home = shard.words[shard.slots[at] - 1].hash;
+                    longest = std::max(longest, ((at - home) & (shard.slots.size() - 1)) + 1);
+                }
+        return longest;
     }
 
     // Strings in order, and for every number the rank of its string, from 1.

@@ -1,6 +1,7 @@
 // One partition of the counts: a hash table of (n-gram, class), and its runs on disk.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -170,6 +171,17 @@ public:
         release();
     }
     bool spilled() const { return !runs_.empty(); }
+    // Places looked at to find the pair that is hardest to find.
+    std::size_t longest_search() const {
+        std::size_t longest = 0;
+        for (std::size_t at = 0; at < slots_.size(); ++at)
+            if (slots_[at] != 0) {
+                const Entry<W>& entry = entries_[slots_[at] - 1];
+                const auto home = static_cast<std::size_t>(hash_pair(entry.key, entry.code));
+                longest = std::max(longest, ((at - home) & (slots_.size() - 1)) + 1);
+            }
+        return longest;
+    }
     // Adds the runs on disk to what is in memory; `lock` is held while the file is read.
     template <class Lock>
     void gather(SpillFile& file, Lock lock) {
@@ -194,8 +206,9 @@ private:
         std::size_t count;
     };
 
+    // The top bits, which chose the partition, are the same in all of it.
     static std::uint64_t hash_pair(const Key<W>& key, std::uint32_t code) {
-        return (hash_key(key) ^ code) * kMix >> 16;
+        return (hash_key(key) ^ code) * 0x9E3779B97F4A7C15ull >> 16;
     }
     Entry<W>& find(const Key<W>& key, std::uint32_t code, std::uint64_t hash) {
         if ((entries_.size() + 1) * 10 > slots_.size() * 7) grow();

@@ -16,6 +16,7 @@ from bayesieve.counts._parts import (
     category_offsets,
     flush_rounding,
     is_dense_layout,
+    rest_of,
 )
 from bayesieve.utils._validation import (
     as_matrix,
@@ -313,7 +314,7 @@ def _moments(
 
     With m0 the rounded mean of the first pass and d = x - m0, the mean is
     `m0 + sum(w d) / n` and the centred squares `sum(w d^2) - sum(w d)^2 / n`.
-    Memory: three (four for sparse X) tables of K * m * 8 bytes.
+    Memory: three (five for sparse X) tables of K * m * 8 bytes.
     """
     X = canonical(X)
     mean = np.zeros((counted.size, X.shape[1]))
@@ -327,7 +328,7 @@ def _moments(
         if sparse.issparse(X):
             absent = np.zeros_like(mean)
             kernels.centred_sums(X, codes, weights, mean, deviation, squares, absent)
-            np.subtract(counted[:, None], absent, out=absent)
+            absent = rest_of(counted[:, None], absent)
             np.maximum(absent, 0.0, out=absent)
             absent *= mean
             deviation -= absent
@@ -395,7 +396,7 @@ def _categories(
     if sparse.issparse(X):
         # Code 0 is what no stored entry says: n_c minus the other codes of the column.
         others = np.add.reduceat(out, offsets[:-1], axis=1)
-        out[:, offsets[:-1]] = np.maximum(counted[:, None] - others, 0.0)
+        out[:, offsets[:-1]] = np.maximum(rest_of(counted[:, None], others), 0.0)
     return out, sizes
 
 
@@ -432,7 +433,8 @@ def _category_slots(
     step = max(1, 1_000_000 // max(counted.size, 1))
     for first in range(0, offsets.size - 1, step):
         part = fold[:, first : first + step].toarray()
-        zeros.append(sparse.csc_array(np.maximum(counted[:, None] - part, 0.0)))
+        rest = np.maximum(rest_of(counted[:, None], part), 0.0)
+        zeros.append(sparse.csc_array(rest))
     zero = sparse.hstack(zeros, format="coo")
     starts = offsets[:-1]
     both = sparse.coo_array(

@@ -13,20 +13,26 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.counts._parts import (
+    RELATIVE_RESIDUE,
     Array,
     Parts,
     category_offsets,
     flush_rounding,
     is_dense_layout,
     laid_out,
+    rest_of,
     same_labels,
 )
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_counts import merged_tables
 from bayesieve.utils._validation import describe_column
 
-# A difference below zero by more than this share of what is taken away is an error.
-RELATIVE_RESIDUE = 1e-9
+# Rounding of a class mean, as a share of it: half a unit in the last place for each
+# merge, of either sign, adds up to this after some five thousand. And of centred
+# squares, as a share of the terms they are the difference of: sums of rows, whose
+# roundings add up to this at some ten million rows.
+MEAN_ROUNDING = 32 * np.finfo(np.float64).eps
+SQUARES_ROUNDING = 256 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -412,21 +418,26 @@ def _unchan(
     squares_b: Array,
     n_a: Array,
     n_b: Array,
+    n: Array,
 ) -> tuple[Array, Array]:
-    """Undo a merge: the rest r of a without b.
+    """Undo a merge: the rest r, of weight n, of a without b.
 
-    From S_a = S_r + S_b + (mean_r - mean_b)^2 n_r n_b / n_a.
+    From S_a = S_r + S_b + (mean_r - mean_b)^2 n_r n_b / n_a. The squares are known to
+    the rounding of the terms: a few units of their own size, and what the rounding of
+    the means makes of the last. With d = mean_a - mean_b known to e, that is
+    (2 |d| e + e^2) n_a n_b / n_r, which does not grow with the square of the mean.
     """
-    n = np.maximum(n_a - n_b, 0.0)
-    left = (n > RELATIVE_RESIDUE * n_a)[:, None]
+    left = (n > 0)[:, None]
     safe = np.where(left[:, 0], n, 1.0)[:, None]
     difference = mean_a - mean_b  # equals (mean_r - mean_b) n_r / n_a
     mean = np.where(left, mean_a + difference * n_b[:, None] / safe, 0.0)
-    between = difference**2 * (n_a * n_b)[:, None] / safe
+    lever = (n_a * n_b)[:, None] / safe
+    between = difference**2 * lever
     squares = np.where(left, squares_a - squares_b - between, 0.0)
-    # Cancellation: what is left is known to the rounding of what was taken away.
-    scale = squares_a + squares_b + n_a[:, None] * (mean_a**2 + mean_b**2)
-    wrong = squares < -RELATIVE_RESIDUE * scale
+    terms = squares_a + squares_b + between
+    error = MEAN_ROUNDING * (np.abs(mean_a) + np.abs(mean_b))
+    shaken = (2.0 * np.abs(difference) + error) * error * lever
+    wrong = left & (squares < -RELATIVE_RESIDUE * terms - shaken)
     if wrong.any():
         row, column = (int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(
@@ -434,9 +445,25 @@ def _unchan(
             f"squares {float(squares_b[row, column])!r} to take from "
             f"{float(squares_a[row, column])!r} in column {column}."
         )
-    noise = np.finfo(np.float64).eps * 16 * scale
-    squares[squares <= noise] = 0.0
-    return mean, flush_rounding(squares, n, mean)
+    squares[squares <= SQUARES_ROUNDING * terms + shaken] = 0.0
+    flush_rounding(squares, n, mean)
+    _level_means(mean, squares, error * n_a[:, None] / safe, n)
+    return mean, squares
+
+
+def _level_means(mean: Array, squares: Array, error: Array, n: Array) -> None:
+    """Give classes without spread whose means agree to their rounding one mean.
+
+    A column that is constant over all rows left must have no variance between classes.
+    """
+    rows = np.flatnonzero(n > 0)
+    columns = np.flatnonzero(~squares.any(axis=0))
+    if not rows.size or not columns.size:
+        return
+    own = mean[np.ix_(rows, columns)]
+    apart = own.max(axis=0) - own.min(axis=0)
+    same = columns[apart <= 2.0 * error[np.ix_(rows, columns)].max(axis=0)]
+    mean[np.ix_(rows, same)] = mean[np.argmax(n), same]
 
 
 def subtract(a: Parts, b: Parts) -> Parts:
@@ -449,7 +476,7 @@ def subtract(a: Parts, b: Parts) -> Parts:
         documents = _taken("document_count", a, b, align, align.columns_b)
         result = replace(result, document_count=documents)
     if a.kind == "moments":
-        mean, squares = _unchan(*_moment_tables(a, b, align), a.class_count, n_b)
+        mean, squares = _unchan(*_moment_tables(a, b, align), a.class_count, n_b, left)
         return replace(result, mean=mean, centred_squares=squares)
     columns = align.columns_b
     if a.kind == "category":
@@ -465,7 +492,14 @@ def subtract(a: Parts, b: Parts) -> Parts:
                 f"{own[column]} on the left."
             )
         columns = _flat_columns(b.n_categories, columns, a.n_categories)
-    return replace(result, feature_count=_taken("feature_count", a, b, align, columns))
+    table = _taken("feature_count", a, b, align, columns)
+    if a.kind == "binary":  # no more rows have a feature than there are
+        if sparse.issparse(table):
+            np.minimum(table.data, left[table.indices], out=table.data)
+            table.eliminate_zeros()
+        else:
+            np.minimum(table, left[:, None], out=table)
+    return replace(result, feature_count=table)
 
 
 def _taken(
@@ -477,29 +511,30 @@ def _taken(
 
 
 def _difference(field: str, a: Any, b: Any, owner: Parts) -> Any:
-    """Return a - b with residue below zero clipped; a clearly larger b is an error."""
-    if sparse.issparse(a):
-        result = sparse.csc_array(a - b)
-        if result.data.size and result.data.min() < 0:
-            coo = result.tocoo()
-            below = np.flatnonzero(coo.data < 0)
-            taken = np.asarray(b.tocsr()[coo.row[below], coo.col[below]]).ravel()
-            wrong = below[-coo.data[below] > RELATIVE_RESIDUE * taken]
+    """Return a - b without residue of rounding; a clearly larger b is an error."""
+    if not sparse.issparse(a):
+        result = rest_of(a, b)
+        if result.size and result.min() < 0:
+            wrong = np.argwhere(-result > RELATIVE_RESIDUE * b)
             if wrong.size:
-                _refuse_difference(field, a, b, owner, *_cell(coo, wrong[0]))
-        result.data = np.maximum(result.data, 0.0)
-        return laid_out(result)
-    result = a - b
-    if result.size and result.min() < 0:
-        wrong = np.argwhere(-result > RELATIVE_RESIDUE * b)
-        if wrong.size:
-            _refuse_difference(field, a, b, owner, int(wrong[0][0]), int(wrong[0][1]))
-        np.maximum(result, 0.0, out=result)
-    return result
-
-
-def _cell(coo: Any, at: Any) -> tuple[int, int]:
-    return int(coo.row[at]), int(coo.col[at])
+                row, column = (int(i) for i in wrong[0])
+                _refuse_difference(field, a, b, owner, row, column)
+            np.maximum(result, 0.0, out=result)
+        return result
+    difference = sparse.csc_array(a - b)
+    largest = RELATIVE_RESIDUE * (float(a.data.max()) if a.nnz else 0.0)
+    near = np.flatnonzero(difference.data <= largest)
+    if near.size:
+        columns = np.searchsorted(difference.indptr, near, side="right") - 1
+        where = difference.indices[near], columns
+        whole, part = (np.asarray(table.tocsr()[where]).ravel() for table in (a, b))
+        rest = rest_of(whole, part)
+        above = np.flatnonzero(-rest > RELATIVE_RESIDUE * part)
+        if above.size:
+            row, column = (int(axis[above[0]]) for axis in where)
+            _refuse_difference(field, a, b, owner, row, column)
+        difference.data[near] = np.maximum(rest, 0.0)
+    return laid_out(difference)
 
 
 def _refuse_difference(

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-__all__ = ["MISSING", "LevelCounts", "ValueMoments"]
+from bayesieve.counts._parts import Array, flush_rounding
 
-Array = np.ndarray[Any, np.dtype[Any]]
+__all__ = ["MISSING", "LevelCounts", "ValueMoments"]
 
 
 class _Missing:
@@ -70,38 +69,53 @@ class LevelCounts:
 class ValueMoments:
     """Rows, mean and centred squares of each class in a continuous column.
 
-    Over the rows that have a value; ``missing`` holds the rows that have none.
+    Over the rows that have a value; ``missing`` holds the rows that have none. Means
+    are counted from ``origin``, which is not 0 for integers that are no doubles.
     """
 
     missing: Array
     rows: Array
     mean: Array
     squares: Array
+    origin: int = 0
 
     @classmethod
     def count(
-        cls, values: Array, codes: Array, weights: Array | None, n_classes: int
+        cls,
+        values: Array,
+        codes: Array,
+        weights: Array | None,
+        n_classes: int,
+        origin: int = 0,
     ) -> ValueMoments:
-        """Count a column given as floats; NaN is a missing value."""
+        """Count a column given as floats from an origin; NaN is a missing value."""
         weight = np.ones(values.shape[0]) if weights is None else weights
         there = ~np.isnan(values)
         missing = np.bincount(codes[~there], weight[~there], minlength=n_classes)
         codes, weight, values = codes[there], weight[there], values[there]
         rows = np.bincount(codes, weight, minlength=n_classes)
-        sums = np.bincount(codes, weight * values, minlength=n_classes)
+        # From one of the values, so that a constant column has exactly that mean and no
+        # squares, however weights round. Two passes, never differences of squares.
+        start = float(values[0]) if values.size else 0.0
+        apart = values - start
+        sums = np.bincount(codes, weight * apart, minlength=n_classes)
         mean = np.divide(sums, rows, out=np.zeros(n_classes), where=rows > 0)
-        # Two passes: deviations from the mean, never differences of squares.
-        deviation = values - mean[codes]
+        deviation = apart - mean[codes]
         squares = np.bincount(codes, weight * deviation**2, minlength=n_classes)
-        return cls(missing, rows, mean, squares)
+        mean = np.where(rows > 0, start + mean, 0.0)
+        # A class with one value, however often, has no squares either.
+        level = np.abs(mean) + abs(start)
+        flush_rounding(squares[:, None], rows, level[:, None])
+        return cls(missing, rows, mean, squares, origin)
 
     def __add__(self, other: ValueMoments) -> ValueMoments:
         rows = self.rows + other.rows
         safe = np.where(rows > 0, rows, 1.0)
-        shift = other.mean - self.mean
+        shift = other.mean - self.mean + float(other.origin - self.origin)
         return ValueMoments(
             self.missing + other.missing,
             rows,
             self.mean + shift * other.rows / safe,
             self.squares + other.squares + shift**2 * self.rows * other.rows / safe,
+            self.origin,
         )

@@ -145,7 +145,6 @@ def screen_interactions(
         {"strict_binary": True} if binarize is None else {"threshold": binarize}
     )
     everything = count_matrix(matrix, codes, classes, weights, **options)
-    total = _dense(everything.feature_count)
     # Every pair with a candidate, those of two candidates once.
     n_pairs = wanted.size * (n_features - 1) - wanted.size * (wanted.size - 1) // 2
     penalty = pair_penalty(
@@ -161,11 +160,11 @@ def screen_interactions(
             None if weights is None else weights[rows],
             **options,
         )
-        present = _dense(part.feature_count)
+        without = everything - part
         excess = interaction_excess(
-            np.maximum(total - present, 0.0),
-            present,
-            np.maximum(everything.class_count - part.class_count, 0.0),
+            _dense(without.feature_count),
+            _dense(part.feature_count),
+            without.class_count,
             part.class_count,
         )
         excess[i] = -np.inf  # a feature says nothing new about itself

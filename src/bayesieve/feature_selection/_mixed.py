@@ -21,6 +21,7 @@ from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
 from bayesieve.solvers._inputs import warn_of_few_features
 from bayesieve.solvers._mixed import column_gain
 from bayesieve.utils import describe_column, encode_labels
+from bayesieve.utils._exact_numbers import choose_origin, whole_column
 from bayesieve.utils._mixed_columns import (
     columns_of,
     is_continuous,
@@ -207,8 +208,8 @@ class MixedScreener(SelectorMixin, BaseEstimator):
         for j, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
             try:
                 if kind == "continuous":
-                    values = values_of(column)
-                    part = ValueMoments.count(values, codes, weights, n_classes)
+                    values, origin = self._values(column, j)
+                    part = ValueMoments.count(values, codes, weights, n_classes, origin)
                 else:
                     levels = levels_of(column, MISSING)
                     part = LevelCounts.count(levels, codes, weights, n_classes)
@@ -217,6 +218,17 @@ class MixedScreener(SelectorMixin, BaseEstimator):
                 raise type(error)(f"{where}: {error}") from error
             counted.append(part)
         return counted
+
+    def _values(self, column: Any, j: int) -> tuple[np.ndarray, int]:
+        """A continuous column, and the integer that its numbers are counted from."""
+        whole = whole_column(column)
+        if whole is None or whole.ticks is not None:
+            return values_of(column), 0
+        origin = choose_origin(whole)
+        values = whole.numbers(origin)
+        where = describe_column(j, getattr(self, "feature_names_in_", None))
+        whole.warn_if_merged(values, where)
+        return values, 0 if origin is None else origin.whole
 
     def _choose(self) -> None:
         pairs = [column_gain(column) for column in self._columns]

@@ -244,7 +244,13 @@ class StreamMemory:
             else:
                 interval = bins.partition(**options)
                 time = bool(self.reader.temporal[j])
-                partition = ColumnPartition(name, self.classes, interval, is_time=time)
+                partition = ColumnPartition(
+                    name,
+                    self.classes,
+                    interval,
+                    is_time=time,
+                    origin=self.reader.origins.get(j),
+                )
             self.partitions.append(partition)
 
     def part_counts(self, j: int, parts_of_bins: np.ndarray) -> np.ndarray:

@@ -125,7 +125,7 @@ class StreamLearner(WeightedNaiveBayes):
             )
         stream.half_life = self.half_life
         rows = self._with_labels(
-            self._read_more(X), y, sample_weight, classes=self.classes_
+            self._read_more(X, learn=True), y, sample_weight, classes=self.classes_
         )
         n_rows = rows.codes.shape[0]
         if not n_rows:

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.partition._partition import IntervalPartition, PartitionCost
+from bayesieve.utils._exact_numbers import Origin
 
 __all__ = ["ColumnPartition", "PartitionTable"]
 
@@ -104,6 +105,9 @@ class ColumnPartition:
         Class counts of each of these values.
     is_time : bool
         Whether the numbers are dates, times or durations, in seconds.
+    origin : Origin or None
+        Where the numbers, bounds among them, are counted from: integers beyond 2**53
+        and times finer than microseconds are kept as exact distances. None: from zero.
     """
 
     name: str
@@ -112,6 +116,7 @@ class ColumnPartition:
     values: tuple[Hashable, ...] = ()
     value_counts: np.ndarray | None = None
     is_time: bool = False
+    origin: Origin | None = None
 
     @cached_property
     def _groups(self) -> dict[Hashable, int]:
@@ -152,6 +157,8 @@ class ColumnPartition:
     def assign_numbers(self, values: np.ndarray) -> np.ndarray:
         """Part of each number; NaN falls where missing values fell in fit."""
         assert isinstance(self.parts, IntervalPartition)
+        if self.origin is not None:
+            values = self.origin.numbers(np.asarray(values))
         return self.parts.assign(values)
 
     def assign_levels(
@@ -173,7 +180,7 @@ class ColumnPartition:
         if self.n_parts == 1:
             return ["all values"]
         edges = [-math.inf, *self.parts.bounds.tolist(), math.inf]
-        shown = [_time(edge) if self.is_time else _number(edge) for edge in edges]
+        shown = [self._edge(edge) for edge in edges]
         if len(set(shown)) < len(shown):  # too close for six digits
             shown = [repr(edge) for edge in edges]
         labels = [f"]{low}, {high}]" for low, high in pairwise(shown)]
@@ -181,6 +188,11 @@ class ColumnPartition:
         if self.parts.missing_alone:
             labels[0] = "missing"
         return labels
+
+    def _edge(self, edge: float) -> str:
+        if self.origin is not None:
+            return self.origin.shown(edge, is_time=self.is_time)
+        return _time(edge) if self.is_time else _number(edge)
 
     def _group_label(self, group: int) -> str:
         assert isinstance(self.parts, ValueGrouping)

@@ -38,6 +38,9 @@ class MixedColumns(Kind):
             [[getattr(column, part) for part in _MOMENTS] for column in moments],
             np.float64,
         ).reshape(-1, len(_MOMENTS), first)
+        origins = [column.origin for column in moments]
+        if any(origins):  # integers beyond doubles are rare, and of any size
+            pack_values(arrays, f"{name}.origins", origins, "a column of integers")
         everything = [level for column in levels for level in column.levels]
         pack_values(arrays, f"{name}.levels", everything, "a categorical column")
 
@@ -64,5 +67,19 @@ class MixedColumns(Kind):
             LevelCounts(tuple(levels[first:last]), table[:, first:last])
             for first, last in pairwise(ends)
         )
-        measured = (ValueMoments(*own) for own in moments)
+        origins = self._origins(own, name, moments.shape[0])
+        measured = (
+            ValueMoments(*own, origin=origin)
+            for own, origin in zip(moments, origins, strict=True)
+        )
         return [next(measured if c else counted) for c in continuous.tolist()]
+
+    def _origins(self, own: ModelArchive, name: str, n_columns: int) -> list[int]:
+        if f"{name}.origins_kinds.npy" not in own.names:
+            return [0] * n_columns
+        found: list[Any] = list(unpack_values(own, "origins"))
+        if len(found) != n_columns or not all(
+            type(whole) is int and abs(whole) < 2**1000 for whole in found
+        ):
+            raise ValueError(f"{name!r} has origins that fit no column")
+        return found

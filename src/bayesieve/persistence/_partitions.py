@@ -17,6 +17,7 @@ from bayesieve.partition._partition import IntervalPartition, PartitionCost
 from bayesieve.persistence._archive import ModelArchive
 from bayesieve.persistence._kinds import Arrays, Kind, Sizes
 from bayesieve.persistence._values import pack_values, unpack_values
+from bayesieve.utils._exact_numbers import TICKS, Origin
 from bayesieve.utils._table_columns import TableReader
 
 __all__ = ["Partitions", "ReaderKind", "StoredPartition", "named_partitions"]
@@ -33,14 +34,23 @@ class StoredPartition:
 
 
 def named_partitions(
-    stored: list[StoredPartition], names: list[str], classes: np.ndarray
+    stored: list[StoredPartition],
+    names: list[str],
+    classes: np.ndarray,
+    reader: TableReader,
 ) -> list[ColumnPartition]:
     """Return the partitions as estimators hold them."""
     return [
         ColumnPartition(
-            name, classes, own.parts, own.values, own.value_counts, own.is_time
+            name,
+            classes,
+            own.parts,
+            own.values,
+            own.value_counts,
+            own.is_time,
+            reader.origins.get(j),
         )
-        for name, own in zip(names, stored, strict=True)
+        for j, (name, own) in enumerate(zip(names, stored, strict=True))
     ]
 
 
@@ -177,6 +187,15 @@ class ReaderKind(Kind):
         """Add which columns are categorical and which are times."""
         arrays[f"{name}.categorical"] = np.asarray(value.categorical, bool)
         arrays[f"{name}.temporal"] = np.asarray(value.temporal, bool)
+        if value.origins:  # most tables have none, and no members for them
+            columns = sorted(value.origins)
+            found = [value.origins[j] for j in columns]
+            arrays[f"{name}.origin_columns"] = np.array(columns, np.int64)
+            arrays[f"{name}.origin_ticks"] = np.array(
+                [origin.ticks for origin in found], np.int64
+            )
+            whole = [origin.whole for origin in found]  # of any size, so as text
+            pack_values(arrays, f"{name}.origins", whole, "a table")
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the columns."""
@@ -187,5 +206,25 @@ class ReaderKind(Kind):
         )
         for flags in (categorical, temporal):
             sizes.agree("m", flags.shape[0], name)
-        found = TableReader(categorical, [], temporal)
-        return found
+        return TableReader(categorical, [], temporal, _origins(own, name, categorical))
+
+
+def _origins(
+    own: ModelArchive, name: str, categorical: np.ndarray
+) -> dict[int, Origin]:
+    if f"{name}.origin_columns.npy" not in own.names:
+        return {}
+    columns = own.array("origin_columns", "i").tolist()
+    ticks = own.array("origin_ticks", "i").tolist()
+    whole = unpack_values(own, "origins")
+    if not (
+        len(columns) == len(set(columns)) == len(ticks) == len(whole)
+        and all(0 <= j < categorical.size and not categorical[j] for j in columns)
+        and all(t in TICKS for t in ticks)
+        and all(type(w) is int and abs(w) < 2**1000 for w in whole)
+    ):
+        raise ValueError(f"{name!r} has origins that fit no column")
+    return {
+        j: Origin(w, t)  # type: ignore[arg-type]
+        for j, w, t in zip(columns, whole, ticks, strict=True)
+    }

@@ -381,7 +381,9 @@ def _set_table(model: Any, values: Values) -> None:
         reader.names = [f"column {n!r}" for n in values["feature_names_in_"]]
     else:
         reader.names = [f"column {j}" for j in range(len(stored))]
-    partitions = named_partitions(stored, model._column_names(), values["classes_"])
+    partitions = named_partitions(
+        stored, model._column_names(), values["classes_"], reader
+    )
     _set_attributes(model, values | {"partitions_": partitions})
 
 

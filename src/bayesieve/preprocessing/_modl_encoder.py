@@ -29,6 +29,11 @@ class MODLEncoder(TransformerMixin, TableEstimator):
     enumeration of subsets) is cheap enough, and **heuristic** otherwise: greedy merges
     followed by local improvement; ``partitions_[j].parts.exact`` tells which.
 
+    Integers of any size and times down to nanoseconds are compared exactly. Where
+    doubles cannot hold them, the bounds of the column are counted from
+    ``partitions_[j].origin``; values that still cannot be told apart (2**53 steps and
+    more from the middle one) are named in a `MergedValuesWarning`.
+
     Missing values are a value of their own: below all numbers in a numerical column, a
     category in a categorical one. Categories never seen in fit fall in the group that
     holds the rarest ones.

@@ -47,7 +47,9 @@ def partition_table(
     )
     for j, interval in zip(reader.numeric_columns.tolist(), intervals, strict=True):
         time = bool(reader.temporal[j])
-        found[j] = ColumnPartition(names[j], classes, interval, is_time=time)
+        found[j] = ColumnPartition(
+            names[j], classes, interval, is_time=time, origin=reader.origins.get(j)
+        )
     tables = [
         class_table(level, codes, n_classes, sample_weight=sample_weight)
         for level in levels

@@ -62,8 +62,8 @@ class TableEstimator(BaseEstimator):
         self._reader = reader
         return TableRows(numbers, levels)
 
-    def _read_more(self, X: Any) -> TableRows:
-        """Read rows of the kind met in fit."""
+    def _read_more(self, X: Any, *, learn: bool = False) -> TableRows:
+        """Read rows of the kind met in fit, to learn from them or to predict."""
         X = self._match(X)
         if isinstance(X, np.ndarray) and X.ndim != 2:
             columns_of(X)  # says what is wrong
@@ -71,7 +71,7 @@ class TableEstimator(BaseEstimator):
         plain = isinstance(X, np.ndarray) and not hasattr(self, "feature_names_in_")
         if not plain or X.shape[1:] != (self.n_features_in_,):
             validate_data(self, X, reset=False, skip_check_array=True)
-        numbers, levels = self._reader.read(X)
+        numbers, levels = self._reader.read(X, learn=learn)
         return TableRows(numbers, levels)
 
     def _column_names(self) -> list[str]:

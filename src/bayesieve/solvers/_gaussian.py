@@ -32,7 +32,9 @@ def pooled_moments(counts: ClassCounts) -> tuple[Floats, Floats, Floats]:
     class_mean, squares = class_moments(counts)
     rows = counts.class_count[:, None]
     n = float(rows.sum())
-    mean: Floats = (rows * class_mean).sum(axis=0) / n
+    # Around the mean of one class, so that equal means give exactly that mean.
+    origin = class_mean[int(np.argmax(counts.class_count))]
+    mean: Floats = origin + (rows * (class_mean - origin)).sum(axis=0) / n
     within: Floats = squares.sum(axis=0) / n
     between: Floats = (rows * (class_mean - mean) ** 2).sum(axis=0) / n
     return mean, within + between, within

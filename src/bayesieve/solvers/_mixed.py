@@ -50,7 +50,9 @@ def value_gain(moments: ValueMoments) -> tuple[float, float]:
     present = int((rows > 0).sum())
     gain, freedom = 0.0, 0.0
     if n > 0 and present > 1:
-        mean = float((rows * moments.mean).sum() / n)
+        # Around the mean of one class, so that equal means give exactly that mean.
+        start = float(moments.mean[int(np.argmax(rows))])
+        mean = start + float((rows * (moments.mean - start)).sum() / n)
         total = float(moments.squares.sum() + (rows * (moments.mean - mean) ** 2).sum())
         variance = total / n
         if variance > 0:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import numpy as np
 
+from bayesieve.utils._exact_numbers import (
+    Origin,
+    choose_origin,
+    warn_if_rounded,
+    whole_column,
+)
 from bayesieve.utils._mixed_columns import _as_numbers, _is_missing, columns_of
 
 __all__ = [
@@ -17,7 +22,6 @@ __all__ = [
     "check_distinct_names",
     "match_by_name",
     "read_levels",
-    "read_numbers",
 ]
 
 
@@ -90,42 +94,6 @@ def _merge_missing(codes: np.ndarray, values: list[Any]) -> Levels:
     return Levels(place[codes], [*kept, None])
 
 
-def _times(column: Any) -> np.ndarray | None:
-    """Dates, times and durations in seconds, NaN where missing, else None."""
-    dtype = column.dtype
-    if hasattr(dtype, "is_temporal"):  # polars
-        if not dtype.is_temporal():
-            return None
-        import polars as pl
-
-        if dtype == pl.Time:
-            per_second, plain = 1e9, column
-        else:
-            per_second = 1e6
-            fine = pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us")
-            plain = column.cast(fine)
-        numbers = plain.to_physical().cast(pl.Float64).fill_null(float("nan"))
-        return np.asarray(numbers.to_numpy(), dtype=np.float64) / per_second
-    kind = getattr(dtype, "kind", "O")
-    if kind == "O" and len(column):
-        values = column.tolist()
-        there = [value for value in values if not _is_missing(value)]
-        if not there or not all(isinstance(value, date) for value in there):
-            return None
-        values = [None if _is_missing(value) else value for value in values]
-        column, kind = np.array(values, dtype="M8[us]"), "M"
-    if kind not in "mM":
-        return None
-    moments = np.asarray(column, dtype=f"{kind}8[us]")
-    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 1e6)
-
-
-def read_numbers(column: Any) -> tuple[np.ndarray | None, bool]:
-    """Float64 with NaN for missing, and whether they are times; None for words."""
-    numbers = _times(column)
-    return (_as_numbers(column), False) if numbers is None else (numbers, True)
-
-
 def _finite(values: np.ndarray, name: str) -> np.ndarray:
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
@@ -177,12 +145,20 @@ class TableReader:
         How columns are called in messages.
     temporal : ndarray of bool, optional
         Whether each column holds dates, times or durations.
+    origins : dict of int to Origin, optional
+        Where the numbers of a column are counted from, for columns of integers or times
+        that doubles would merge. The first table settles it.
     """
 
     def __init__(
-        self, kinds: np.ndarray, names: list[str], temporal: np.ndarray | None = None
+        self,
+        kinds: np.ndarray,
+        names: list[str],
+        temporal: np.ndarray | None = None,
+        origins: dict[int, Origin] | None = None,
     ) -> None:
         self.categorical = kinds
+        self.origins = {} if origins is None else origins
         self.temporal = np.zeros(kinds.shape, bool) if temporal is None else temporal
         self.names = names
         self.numeric_columns = np.flatnonzero(~kinds)
@@ -193,7 +169,7 @@ class TableReader:
         cls, X: Any, categorical_features: Any
     ) -> tuple[TableReader, np.ndarray, list[Levels]]:
         """Decide what each column is, and read the table."""
-        if _is_float_matrix(X) and _no_choice(categorical_features):
+        if _is_float_matrix(X) and _no_choice(categorical_features) and _fits(X):
             names = [f"column {j}" for j in range(X.shape[1])]
             reader = cls(np.zeros(X.shape[1], dtype=bool), names)
             return (reader, *reader.read(X))
@@ -214,25 +190,40 @@ class TableReader:
         )
         numbers: dict[int, np.ndarray] = {}
         temporal = np.zeros(len(columns), dtype=bool)
+        origins: dict[int, Origin] = {}
         for j, column in enumerate(columns):
             if kinds[j]:
                 continue
-            values, temporal[j] = read_numbers(column)
+            whole = whole_column(column)
+            if whole is None:
+                values = _as_numbers(column)
+                if values is not None:
+                    warn_if_rounded(column, values, names[j])
+            else:
+                origin = choose_origin(whole)
+                if origin is not None:
+                    origins[j] = origin
+                values, temporal[j] = whole.numbers(origin), whole.ticks is not None
+                whole.warn_if_merged(values, names[j])
             kinds[j] = values is None
             if values is not None:
                 numbers[j] = _finite(values, names[j])
-        reader = cls(kinds.astype(bool), names, temporal)
+        reader = cls(kinds.astype(bool), names, temporal, origins)
         block = np.empty((len(columns[0]), len(numbers)), order="F")
         for place, j in enumerate(reader.numeric_columns):
             block[:, place] = numbers[j]
         levels = [read_levels(columns[j], names[j]) for j in reader.categorical_columns]
         return reader, block, levels
 
-    def read(self, X: Any) -> tuple[np.ndarray, list[Levels]]:
-        """Return the numeric columns side by side, and the categorical ones coded."""
-        if not (self.categorical.any() or self.temporal.any()) and hasattr(X, "iloc"):
+    def read(self, X: Any, *, learn: bool = False) -> tuple[np.ndarray, list[Levels]]:
+        """Return the numeric columns side by side, and the categorical ones coded.
+
+        With `learn` different values that become one are told, as in the first table.
+        """
+        plain = not (self.categorical.any() or self.temporal.any() or self.origins)
+        if plain and hasattr(X, "iloc") and not (learn and _has_wide_integers(X)):
             X = _plain_numbers(X)
-        if _is_float_matrix(X) and not (self.categorical.any() or self.temporal.any()):
+        if plain and _is_float_matrix(X) and not (learn and not _fits(X)):
             block = np.asarray(X, dtype=np.float64)
             # One pass tells whether a closer look is needed.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -244,14 +235,28 @@ class TableReader:
         columns, _ = columns_of(X)
         block = np.empty((len(columns[0]), self.numeric_columns.size), order="F")
         for place, j in enumerate(self.numeric_columns):
-            values, is_time = read_numbers(columns[j])
-            if values is None or is_time != self.temporal[j]:
-                values = self._all_missing(columns[j], j)
+            values = self._numbers(columns[j], j, learn)
             block[:, place] = _finite(values, self.names[j])
         levels = [
             read_levels(columns[j], self.names[j]) for j in self.categorical_columns
         ]
         return block, levels
+
+    def _numbers(self, column: Any, j: int, learn: bool) -> np.ndarray:
+        whole, origin = whole_column(column), self.origins.get(j)
+        if whole is not None:
+            if (whole.ticks is not None) != self.temporal[j]:
+                return self._all_missing(column, j)
+            values = whole.numbers(origin)
+            if learn:
+                whole.warn_if_merged(values, self.names[j])
+            return values
+        floats = None if self.temporal[j] else _as_numbers(column)
+        if floats is None:
+            return self._all_missing(column, j)
+        if learn:
+            warn_if_rounded(column, floats, self.names[j])
+        return floats if origin is None else origin.numbers(floats)
 
     def _all_missing(self, column: Any, j: int) -> np.ndarray:
         """A column of nothing but missing values may come with any dtype."""
@@ -271,6 +276,22 @@ def _plain_numbers(X: Any) -> Any:
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
         return X.to_numpy(dtype=np.float64)
     return X
+
+
+def _has_wide_integers(X: Any) -> bool:
+    return any(
+        getattr(d, "kind", "O") in "iu" and getattr(d, "itemsize", 8) == 8
+        for d in X.dtypes
+    )
+
+
+def _fits(X: np.ndarray) -> bool:
+    """Whether doubles hold every number of a matrix; they need no look themselves."""
+    if X.dtype.kind == "f":
+        return X.dtype.itemsize <= 8
+    if X.dtype.itemsize < 8 or not X.size:
+        return True
+    return max(-int(X.min()), int(X.max())) <= 2**53
 
 
 def _is_float_matrix(X: Any) -> bool:

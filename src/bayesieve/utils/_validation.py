@@ -16,6 +16,7 @@ from scipy import sparse
 NUMERIC_KINDS = "biuf"
 #: Integer labels that span less than this are encoded by counting, not by sorting.
 _NARROW_RANGE = 1 << 20
+_INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 _WIDE_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -128,11 +129,41 @@ def _sparse_matrix(X: Any) -> Any:
     _numeric(X.dtype)
     matrix = X if X.format in ("csr", "csc") else X.tocsr()
     values = native_values(matrix.data)
-    if values is not matrix.data:
-        matrix = type(matrix)(
-            (values, matrix.indices, matrix.indptr), shape=matrix.shape
-        )
+    indices, pointers = _native_indices(matrix)
+    if values is not matrix.data or indices is not matrix.indices:
+        matrix = type(matrix)((values, indices, pointers), shape=matrix.shape)
     return matrix
+
+
+def _native_indices(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices and pointers of CSR or CSC as int32 or int64, as SciPy has it.
+
+    Whoever sets them by hand, or reads them from a file, may hold other integers.
+    """
+    indices, pointers = matrix.indices, matrix.indptr
+    if indices.dtype in _INDEX_TYPES and pointers.dtype in _INDEX_TYPES:
+        return indices, pointers
+    for name, array in (("indices", indices), ("indptr", pointers)):
+        if array.dtype.kind not in "iu":
+            raise ValueError(
+                f"The {name} of a sparse matrix must be integers. "
+                f"Got dtype {array.dtype}."
+            )
+    bound = matrix.shape[1 if matrix.format == "csr" else 0]
+    for name, array, end in (
+        ("indices", indices, bound),
+        ("indptr", pointers, indices.size + 1),
+    ):
+        # Looked at before the cast, which would wrap them round.
+        outside = array[(array < 0) | (array >= end)] if array.size else array
+        if outside.size:
+            raise ValueError(
+                f"The sparse matrix is malformed: {name} must lie in 0..{end - 1}. "
+                f"Got {int(outside[0])}."
+            )
+    narrow = max(*matrix.shape, indices.size) <= np.iinfo(np.int32).max
+    wanted = _INDEX_TYPES[0 if narrow else 1]
+    return indices.astype(wanted), pointers.astype(wanted)
 
 
 def _dense_matrix(X: Any) -> np.ndarray:
