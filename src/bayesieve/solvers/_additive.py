@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from bayesieve.solvers._certificate import Certificate, Solution
 from bayesieve.solvers._inputs import warn_of_few_features
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._topk import top_k
+from bayesieve.utils._computed_once import computed_once
 
 __all__ = ["AdditiveProblem"]
 
@@ -57,12 +57,12 @@ class AdditiveProblem:
         """Number of columns."""
         return int(self.gains.shape[0])
 
-    @cached_property
+    @computed_once
     def n_eligible(self) -> int:
         """Number of columns that may be selected."""
         return int(self.eligible.sum())
 
-    @cached_property
+    @computed_once
     def ranking(self) -> NDArray[np.int64]:
         """Eligible columns by falling gain, ties by index."""
         columns = np.flatnonzero(self.eligible)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.solvers._logs import Floats
+from bayesieve.utils._computed_once import computed_once
 
 __all__ = ["OPTIMAL_TOLERANCE", "Certificate", "Solution"]
 
@@ -166,7 +166,7 @@ class Solution:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @cached_property
+    @computed_once
     def log_theta(self) -> Floats:
         """Log-parameters on the support, shape (n_classes, k)."""
         with np.errstate(divide="ignore"):

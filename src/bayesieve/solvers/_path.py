@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from bayesieve.solvers._inputs import (
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._path_picture import axes_of, draw_path
 from bayesieve.utils._warnings import warn_user
 
@@ -65,12 +65,12 @@ class SparsityPath:
     bic_values: Floats
     _support: Callable[[int], NDArray[np.int64]] = field(repr=False, compare=False)
 
-    @cached_property
+    @computed_once
     def elbow(self) -> int:
         """The k farthest above the chord of the path, both axes scaled to [0, 1]."""
         return int(self.k[elbow_position(self.k, self.objective)])
 
-    @cached_property
+    @computed_once
     def bic(self) -> int:
         """The k of least BIC on the grid."""
         if np.isnan(self.bic_values).all():

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merge
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import Floats, log_or_zero
 from bayesieve.solvers._topk import top_k
+from bayesieve.utils._computed_once import computed_once
 
 __all__ = ["MultinomialProblem", "Outcome"]
 
@@ -88,7 +88,7 @@ class MultinomialProblem:
         # Where the last solve ended: the start of the next one, for another k.
         self._last: tuple[Block, Floats] | None = None
 
-    @cached_property
+    @computed_once
     def _scan(self) -> _Scan:
         class_totals, whole, nonempty, histogram = self.table.scan()
         if self.alpha.shape[0] == 1:
@@ -203,7 +203,7 @@ class MultinomialProblem:
             return pool.columns[pool.table.with_gain(shares, level)]
         return self.table.with_gain(shares, level)
 
-    @cached_property
+    @computed_once
     def _witnesses(self) -> NDArray[np.int64]:
         """Columns among which every class with counts has some, for every block.
 
