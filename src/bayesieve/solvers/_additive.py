@@ -106,7 +106,6 @@ class AdditiveProblem:
         certificate = Certificate.from_gains(
             null=self.null_value,
             gain=total,
-            upper=total,
             relaxation=total,
             nodes=1,
             k=k,

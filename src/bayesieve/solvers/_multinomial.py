@@ -17,11 +17,12 @@ from bayesieve.solvers._inputs import (
     count_table,
     warn_of_few_features,
 )
-from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._logs import UNIT, Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
+    "certified",
     "multinomial_estimates",
     "multinomial_problem",
     "solve_all_multinomial",
@@ -126,7 +127,7 @@ def solve_multinomial_problem(
         warn_of_few_features(k, problem.n_nonempty, what="have any count")
     outcome = problem.solve(k, exact=exact, limits=limits)
     # Two lower bounds for the record: they may take a second each beyond the limit.
-    solution = _certified(problem, k, outcome, limits if with_bounds else None)
+    solution = certified(problem, k, outcome, limits if with_bounds else None)
     if outcome.stopped:
         warn_user(
             f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; "
@@ -147,16 +148,12 @@ def solve_all_multinomial(problem: MultinomialProblem) -> Solution:
     # Columns without counts have gain under smoothing too; it belongs to the objective.
     empty = np.setdiff1d(columns, problem.nonempty(), assume_unique=True)
     if empty.shape[0]:
-        gains[empty] = (
-            problem.block(empty).gains(log_or_zero(shares))
-            if (problem.alpha.max() > 0)
-            else 0.0
-        )
+        block = problem.block(empty, shares)
+        gains[empty] = block.value - block.doubt
     total = float(gains.sum())
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=total,
-        upper=total,
         relaxation=total,
         nodes=1,
         k=problem.n_features,
@@ -189,7 +186,6 @@ def null_solution(problem: MultinomialProblem) -> Solution:
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=0.0,
-        upper=0.0,
         relaxation=problem.psi(1),
         nodes=1,
         k=1,
@@ -204,14 +200,22 @@ def null_solution(problem: MultinomialProblem) -> Solution:
     )
 
 
-def _certified(
+def certified(
     problem: MultinomialProblem, k: int, outcome: Outcome, limits: Limits | None
 ) -> Solution:
+    """The outcome of a search with its certificate; limits for two lower bounds."""
     counts = problem.smoothed(outcome.support)
     class_sums = counts.sum(axis=1)
     total = float(class_sums.sum())
     shares = class_sums / total if total > 0 else outcome.shares
-    gains = problem.block(outcome.support).gains(log_or_zero(shares))
+    # At its own class shares, so that the gains of the features sum to that of all.
+    block = problem.block(outcome.support, shares)
+    gains = block.value - block.doubt
+    gain, doubt = block.gain_of(np.arange(len(block)))
+    # Without signal all gains are 0, which rounding, of the second order here, cannot
+    # show: a unit in the last place of the counts would do as much.
+    nothing = total * (16 * problem.n_classes * UNIT) ** 2
+    others = -math.inf if max(gain, outcome.others) <= nothing else outcome.others
     published = sharp = math.nan
     if limits is not None:
         n_classes = problem.n_classes
@@ -220,16 +224,15 @@ def _certified(
             published = problem.psi_at_least(k - n_classes - 2, limits.extended(1.0))
     certificate = Certificate.from_gains(
         null=problem.null_value,
-        gain=outcome.gain,
-        upper=outcome.upper,
-        relaxation=outcome.relaxation,
+        gain=gain,
+        others=others,
+        relaxation=max(outcome.relaxation, gain),
         nodes=outcome.nodes,
         k=k,
         published=published,
         sharp=sharp,
         class_shares=outcome.shares,
-        # Gains are differences of sums of f log f / G over the support.
-        rounding=16 * np.finfo(np.float64).eps * total,
+        doubt=max(doubt, outcome.doubt),
     )
     estimates = multinomial_estimates(counts, float(problem.class_totals.sum()))
     return Solution(outcome.support, gains, certificate, estimates)

@@ -16,6 +16,7 @@ from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._categorical import categorical_problem
+from bayesieve.solvers._certificate import Solution
 from bayesieve.solvers._criteria import (
     default_sizes,
     elbow_position,
@@ -28,8 +29,8 @@ from bayesieve.solvers._inputs import (
     warn_of_few_features,
 )
 from bayesieve.solvers._logs import Floats
-from bayesieve.solvers._multinomial import multinomial_problem
-from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.solvers._multinomial import certified, multinomial_problem
+from bayesieve.solvers._problem import MultinomialProblem
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._path_picture import axes_of, draw_path
 from bayesieve.utils._warnings import warn_user
@@ -204,33 +205,34 @@ def multinomial_path(
 ) -> SparsityPath:
     """Path of a multinomial problem, from the largest size down."""
     sizes = np.unique(_sizes(ks, problem.n_nonempty, min(2, problem.n_nonempty)))
-    outcomes: dict[int, Outcome] = {}
+    solutions: dict[int, Solution] = {}
 
-    def solve(k: int) -> Outcome:
-        if k not in outcomes:
+    def solve(k: int) -> Solution:
+        if k not in solutions:
             limits = Limits.starting_now(time_limit, node_limit)
-            outcomes[k] = problem.solve(k, exact=exact, limits=limits)
-            if outcomes[k].stopped:
+            outcome = problem.solve(k, exact=exact, limits=limits)
+            solutions[k] = certified(problem, k, outcome, None)
+            if outcome.stopped:
                 warn_user(
                     f"The search for k={k} stopped at its limit after "
-                    f"{outcomes[k].nodes} nodes; the path keeps its true gap. "
+                    f"{outcome.nodes} nodes; the path keeps its true gap. "
                     "Hint: raise time_limit to close it.",
                     GapWarning,
                 )
-        return outcomes[k]
+        return solutions[k]
 
-    for k in sizes[::-1].tolist():  # a larger size leaves candidates for a smaller one
+    for k in sizes[::-1].tolist():  # a larger size leaves a table for a smaller one
         solve(k)
-    gain = np.array([outcomes[k].gain for k in sizes.tolist()])
-    upper = np.array([max(outcomes[k].upper, outcomes[k].gain) for k in sizes.tolist()])
+    certificates = [solutions[k].certificate for k in sizes.tolist()]
+    objective = np.array([one.objective for one in certificates])
+    gain = np.array([solutions[k].gains.sum() for k in sizes.tolist()])
     bic = multinomial_bic(sizes, gain, problem.n_classes, n_rows)
-    null = problem.null_value
     return SparsityPath(
         sizes,
-        null + gain,
-        null + upper,
-        upper - gain,
-        null,
+        objective,
+        np.array([one.upper_bound for one in certificates]),
+        np.array([one.gap for one in certificates]),
+        problem.null_value,
         bic,
         lambda k: solve(k).support,
     )

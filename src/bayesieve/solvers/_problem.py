@@ -27,7 +27,7 @@ from bayesieve.solvers._branch import (
 )
 from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merged
 from bayesieve.solvers._dual import Relaxation, relax
-from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._logs import Floats, log_ratio
 from bayesieve.solvers._topk import top_k
 from bayesieve.utils._computed_once import computed_once
 
@@ -36,11 +36,16 @@ __all__ = ["MultinomialProblem", "Outcome"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one solve, in gains over the null model."""
+    """Result of one solve, in gains over the null model.
+
+    ``others`` bounds every other support in exact arithmetic; minus infinity where all
+    are proven no better. The gain errs by no more than its ``doubt``.
+    """
 
     support: NDArray[np.int64]
     gain: float
-    upper: float
+    doubt: float
+    others: float
     relaxation: float
     shares: Floats
     nodes: int
@@ -149,9 +154,9 @@ class MultinomialProblem:
         """Smoothed counts of some columns, dense (K, len(columns))."""
         return self.table.smoothed(columns)
 
-    def block(self, columns: NDArray[np.int64]) -> Block:
-        """Some columns as candidates."""
-        return self.table.block(columns)
+    def block(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
+        """Some columns as candidates, their gains taken at the anchor."""
+        return self.table.block(columns, anchor)
 
     def _pool_for(self, k: int) -> _Pool | None:
         """The columns of largest total, many times k; None if that is most of them."""
@@ -230,8 +235,8 @@ class MultinomialProblem:
         witnesses: NDArray[np.int64] = np.union1d(found, [smoothed]).astype(np.int64)
         return witnesses
 
-    def _candidates(self, columns: NDArray[np.int64]) -> Block:
-        return self.block(merged(columns, self._witnesses))
+    def _candidates(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
+        return self.block(merged(columns, self._witnesses), anchor)
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
         """Some more than k columns of large gain where the last solve ended."""
@@ -239,7 +244,7 @@ class MultinomialProblem:
         if self._last is not None and len(self._last[0]) >= k:
             block, shares = self._last
             if len(block) > wanted + k:
-                keep, _, _ = top_k(block.gains(log_or_zero(shares)), wanted)
+                keep, _, _ = top_k(block.gains(log_ratio(shares, block.anchor)), wanted)
                 witnesses = np.searchsorted(block.columns, self._witnesses)
                 block = block.take(merged(keep, witnesses))
             return block, shares
@@ -251,7 +256,7 @@ class MultinomialProblem:
                 columns = columns[top_k(self.gains(shares)[columns], wanted)[0]]
         else:
             columns = pool.columns[top_k(pool.table.gains(shares), wanted)[0]]
-        return self._candidates(columns), shares
+        return self._candidates(columns, shares), shares
 
     def relaxation(
         self, k: int, *, widen: bool = False, limits: Limits | None = None
@@ -266,9 +271,9 @@ class MultinomialProblem:
         for attempt in itertools.count():
             result = relax(block, k, shares, deadline=deadline)
             if widen and result.slack > PRUNE_TOLERANCE * result.best_gain:
-                improve_by_swaps(block, result)
+                improve_by_swaps(result)
             assert result.shares is not None
-            shares = result.shares
+            block, shares = result.block, result.shares
             if len(block) == self.n_nonempty:
                 break
             level = result.floor - (result.slack if widen else 0.0)
@@ -279,7 +284,7 @@ class MultinomialProblem:
             # The first blocks may be far off and are replaced; from then on they grow,
             # so that this ends whatever the shares do.
             kept = block.columns[_best(result)] if attempt < 3 else block.columns
-            block = self._candidates(merged(wider, kept))
+            block = self._candidates(merged(wider, kept), shares)
         self._last = (block, shares)
         return block, result
 
@@ -290,19 +295,27 @@ class MultinomialProblem:
         if k == 1:  # two distributions cannot differ in one place alone
             nothing = np.empty(0, dtype=np.int64)
             return Outcome(
-                nothing, 0.0, 0.0, self.psi(1), self.overall_shares, 1, False
+                nothing,
+                0.0,
+                0.0,
+                -math.inf,
+                self.psi(1),
+                self.overall_shares,
+                1,
+                False,
             )
         block, root = self.relaxation(k, widen=exact, limits=limits)
-        if not exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
-            improve_by_swaps(block, root)
+        if not exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
+            improve_by_swaps(root)
+        assert root.shares is not None
         relaxation, shares = root.upper, root.shares
-        assert shares is not None
-        if exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
+        if exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
             found = branch_and_bound(block, k, root, limits)
         else:
             found = SearchResult(
                 block.columns[_best(root)],
                 root.best_gain,
+                root.best_doubt,
                 root.upper,
                 1,
                 False,
@@ -310,7 +323,8 @@ class MultinomialProblem:
         return Outcome(
             found.columns,
             found.gain,
-            found.upper,
+            found.doubt,
+            found.others,
             relaxation,
             shares,
             found.nodes,
@@ -332,15 +346,13 @@ class MultinomialProblem:
         return max(0.0, self.relaxation(k, limits=limits)[1].lower)
 
     def _take_all_nonempty(self) -> Outcome:
-        columns = self.nonempty()
-        result = relax(
-            self.block(columns),
-            columns.shape[0],
-            np.full(self.n_classes, 1 / self.n_classes),
-        )
+        columns, shares = self.nonempty(), self.overall_shares
+        result = relax(self.block(columns, shares), columns.shape[0], shares)
         assert result.shares is not None
         gain = result.best_gain
-        return Outcome(columns, gain, gain, gain, result.shares, 1, False)
+        return Outcome(
+            columns, gain, result.best_doubt, -math.inf, gain, result.shares, 1, False
+        )
 
 
 def _best(result: Relaxation) -> NDArray[np.int64]:
