@@ -72,21 +72,25 @@ def crossing(left, right, anchor, low, high):
     return (x[0], values[0]) if values[0] <= values[1] else (x[1], values[1])
 
 
-def relax(
-    value,
-    f0,
-    f1,
-    k,
-    chosen,
-    anchor,
-    step=0.0,
-    good_enough=-math.inf,
-    most=500,
-    weight=0,
-):
+def relax(value, f0, f1, k, chosen, anchor, step=0.0, **options):
+    good_enough, most = options.get("good_enough", -math.inf), options.get("most", 500)
+    weight, doubt = options.get("weight", 0.0), options.get("doubt", 0.0)
     limits = (good_enough, 1e-12, 0.02, most, math.inf)
+    chosen_value, *chosen_sums = chosen
+    doubts = np.full(value.shape, doubt)
     return _core.relax_two_classes(
-        value, f0, f1, k, *chosen, *anchor, weight, step, *limits
+        value,
+        doubts,
+        f0,
+        f1,
+        k,
+        chosen_value,
+        doubt,
+        *chosen_sums,
+        *anchor,
+        weight,
+        step,
+        *limits,
     )
 
 
@@ -108,16 +112,21 @@ def columns(seed):
 def test_bounds_and_sets_are_those_of_the_twin(seed):
     value, f0, f1, anchor, rng = columns(seed)
     k = int(rng.integers(1, value.size))
-    chosen = (3.0, 2.0, 5.0) if seed % 2 else (0.0, 0.0, 0.0)
+    own = xlogy([2.0, 5.0], np.array([2.0, 5.0]) / 7.0 / anchor).sum()
+    chosen = (3.0 + own, 2.0, 5.0) if seed % 2 else (0.0, 0.0, 0.0)
     step = float(rng.uniform(0.05, 0.95)) - anchor[0] if seed % 4 else 0.0
-    upper, lower, at, gains, floor, following, best_gain, best, _ = relax(
-        value, f0, f1, k, chosen, anchor, step, weight=f0.sum() + f1.sum() + 7.0
+    upper, _, lower, at, gains, floor, following, best_gain, best_doubt, best, _ = (
+        relax(value, f0, f1, k, chosen, anchor, step, weight=f0.sum() + f1.sum() + 7.0)
     )
     expected = twin(value, f0, f1, k, chosen, anchor, step)
     scale = 1e-11 * max(f0.sum() + f1.sum(), 1.0)
     assert upper == pytest.approx(expected[0], abs=scale)
     assert lower == pytest.approx(expected[1], abs=scale)
     assert best_gain == pytest.approx(expected[2], abs=scale)
+    # 98 units of sums of this size, no more.
+    assert (
+        0 < best_doubt <= 1e-13 * (value[best].sum() + chosen[0] + f0.sum() + f1.sum())
+    )
     assert best.shape == (k,)
     assert (np.diff(best) > 0).all()
     # What is said about the point of the upper bound is true of that point.
@@ -138,19 +147,28 @@ def test_rounding_is_part_of_the_upper_bound_away_from_the_anchor():
     # The second share has shrunk to a half: eight units of log 2 + 1.
     rough = 8 * 2.0**-53 * 1e16 * (math.log(2) + 1)
     assert wider - plain == pytest.approx(rough, rel=1e-9)
+    assert relax(*some, 0.25, most=1, weight=1e16)[1] == pytest.approx(rough)
+
+
+def test_the_gain_of_the_best_set_is_not_raised_by_its_doubts():
+    value, f0, f1, anchor, _ = columns(1)
+    some = (value, f0, f1, 5, (3.0, 2.0, 5.0), anchor)
+    plain, raised = relax(*some), relax(*some, doubt=0.125)
+    assert raised[7] == pytest.approx(plain[7] - 6 * 0.125, rel=1e-12)
+    assert raised[8] == pytest.approx(plain[8] + 6 * 0.125, rel=1e-12)
 
 
 def test_equal_gains_go_to_the_lowest_positions():
     equal = np.full(6, 1.0), np.full(6, 2.0), np.full(6, 3.0)
-    best = relax(*equal, 3, (0.0, 0.0, 0.0), (0.6, 0.4))[7]
+    best = relax(*equal, 3, (0.0, 0.0, 0.0), (0.6, 0.4))[9]
     assert best.tolist() == [0, 1, 2]
 
 
 def test_it_stops_as_soon_as_the_bound_is_good_enough():
     value, f0, f1, anchor, _ = columns(1)
     some = (value, f0, f1, 5, (0.0, 0.0, 0.0), anchor, 0.04 - anchor[0])
-    assert relax(*some, good_enough=1e12)[8] == 1 < relax(*some)[8]
-    assert relax(*some, most=2)[8] == 2
+    assert relax(*some, good_enough=1e12)[10] == 1 < relax(*some)[10]
+    assert relax(*some, most=2)[10] == 2
 
 
 @pytest.mark.parametrize("k", [0, 6, 7])

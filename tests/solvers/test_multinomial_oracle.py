@@ -13,6 +13,7 @@ from tests.oracle.brute_force import (
     relaxation_bracket,
     support_gain,
 )
+from tests.oracle.exact_gains import exact_gains, extreme_instances
 from tests.oracle.instances import ALPHAS, FAMILIES, instances, random_table
 
 from bayesieve import solve_multinomial
@@ -208,3 +209,77 @@ def test_the_published_bound_uses_the_number_of_classes(alpha):
     ).certificate
     assert np.isnan(certificate.published_bound)
     assert certificate.sharp_bound == certificate.null_objective
+
+
+def check_extreme(table, alpha):
+    """What is claimed of every k holds in sixty digits; (cases, separated, proven)."""
+    gains = exact_gains(table, alpha)
+    found = []
+    for k in range(2, len(max(gains, key=len))):
+        solution = solve_multinomial(table, k, alpha=alpha)
+        certificate = solution.certificate
+        context = f"k={k}, alpha={alpha}, table={table.tolist()}, {certificate!r}"
+        ordered = sorted(gain for support, gain in gains.items() if len(support) == k)
+        best, second = ordered[-1], ordered[-2]
+        missing = float(best - gains[tuple(solution.support.tolist())])
+        # The gain itself, and the bounds around the best, up to the stated rounding.
+        gain, rounding = float(solution.gains.sum()), certificate.rounding
+        true = float(gains[tuple(solution.support.tolist())])
+        assert abs(gain - true) <= rounding, context
+        allowed = 1e-9 * float(best) if certificate.is_optimal else 0.0
+        assert float(best) <= gain + certificate.gap + rounding + allowed, context
+        if certificate.is_optimal:
+            assert missing <= 1e-9 * float(best), context
+        else:
+            assert certificate.relative_gap > 1e-9, context
+            assert missing <= certificate.gap + rounding, context
+        separated = float(best - second) > 1e-9 * float(best)
+        found.append((1, separated, separated and certificate.is_optimal))
+    return np.array(found).sum(axis=0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_nothing_is_claimed_that_rounding_decides(n_classes):
+    tables = extreme_instances(n_classes, 30)
+    cases, separated, proven = sum(check_extreme(*one) for one in tables)
+    assert cases >= 60
+    # Nearly every optimum that is one by more than the tolerance is proven to be it.
+    assert proven >= 0.95 * separated > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_nothing_is_claimed_that_rounding_decides_on_thousands(n_classes, seed):
+    tables = extreme_instances(n_classes, 100, seed=seed)
+    cases, separated, proven = sum(check_extreme(*one) for one in tables)
+    assert cases >= 220
+    assert proven >= 0.95 * separated > 0
+
+
+def test_a_column_of_1e14_does_not_hide_single_digits():
+    # The balanced columns of 1e14 fix p at one half; what the others say beside them is
+    # a matter of single digits.
+    table = np.array([[1e14, 8.0, 1.0, 3.0], [1e14, 1.0, 9.0, 4.0]])
+    solution = solve_multinomial(table, 3, alpha=0)
+    np.testing.assert_array_equal(solution.support, [0, 1, 2])
+    # p = 1/2: 8 log(16/9) + log(2/9) + log(1/5) + 9 log(9/5).
+    expected = 8 * np.log(16 / 9) + np.log(2 / 9) + np.log(1 / 5) + 9 * np.log(9 / 5)
+    assert solution.gains.sum() == pytest.approx(expected, rel=1e-12)
+    assert solution.certificate.is_optimal
+    assert solution.certificate.rounding < 1e-12
+
+
+def test_where_rounding_decides_the_certificate_says_so():
+    # Gains of 1e-14 nats in counts of 1e15: the fourth digit of a gain is rounding.
+    table = np.array(
+        [
+            [9.0, 500680334115155.0, 500680334115155.0, 500680334115155.0],
+            [9.0, 500680334115155.0, 500680334115158.0, 500680334115149.0],
+        ]
+    )
+    certificate = solve_multinomial(table, 3, alpha=1e10).certificate
+    assert not certificate.is_optimal
+    assert certificate.is_rounding
+    assert certificate.relative_gap > 1e-9
+    assert "rounding decides" in str(certificate)

@@ -34,6 +34,7 @@ using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kSumUnits = 80.0;  // rounding of a sum of k values, and one for each run of 64
 constexpr int kFreeSteps = 40;  // evaluations before an atom's own minimum is no longer tried
 
 // Where the gains v_i are taken: the class shares at step 0.
@@ -83,9 +84,9 @@ struct Sum {
 
 class Relaxation {
 public:
-    const double *value, *f0, *f1;
+    const double *value, *doubt, *f0, *f1;
     std::size_t n, k;
-    double chosen_value, chosen0, chosen1;
+    double chosen_value, chosen_doubt, chosen0, chosen1;
     Anchor anchor;
     double weight;  // at least the sum of all counts of a support
 
@@ -178,6 +179,27 @@ public:
         return atom;
     }
 
+    // Gain of the best set without the doubts it was raised by, and how far rounding may have
+    // moved it: those doubts, that of its own divergence and that of the sums.
+    std::pair<double, double> best_with_doubt() const {
+        Sum v, d, s0, s1;
+        for (const std::int64_t i : best) {
+            v.add(value[i]);
+            d.add(doubt[i]);
+            s0.add(f0[i]);
+            s1.add(f1[i]);
+        }
+        const double sum0 = chosen0 + s0.get(), sum1 = chosen1 + s1.get(), total = sum0 + sum1;
+        bayesieve::Divergence less;
+        less.add(sum0, anchor.a * total);
+        less.add(sum1, anchor.b * total);
+        const double raised = chosen_value + v.get(), lift = chosen_doubt + d.get();
+        const double units = kSumUnits + static_cast<double>(best.size()) / 64.0;
+        return {std::max(raised - lift - less.sum, 0.0),
+                lift + (bayesieve::kRounding + 2.0) * bayesieve::kUnit * (less.sum + less.away) +
+                    units * bayesieve::kUnit * (raised + less.sum)};
+    }
+
 private:
     double last_kth = 0.0;
 };
@@ -258,26 +280,29 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
 }
 
-using Result = std::tuple<double, double, double, DoubleArray, double, double, double, IndexArray,
-                          std::int64_t>;
+using Result = std::tuple<double, double, double, double, DoubleArray, double, double, double,
+                          double, IndexArray, std::int64_t>;
 
-Result relax_two_classes(const Vector& value, const Vector& f0, const Vector& f1, std::size_t k,
-                         double chosen_value, double chosen0, double chosen1, double share0,
+Result relax_two_classes(const Vector& value, const Vector& doubt, const Vector& f0,
+                         const Vector& f1, std::size_t k, double chosen_value,
+                         double chosen_doubt, double chosen0, double chosen1, double share0,
                          double share1, double weight, double step, double good_enough,
                          double tolerance, double branch_tolerance, std::int64_t most,
                          double seconds) {
     const std::size_t n = value.shape(0);
-    if (f0.shape(0) != n || f1.shape(0) != n || k < 1 || k >= n ||
+    if (doubt.shape(0) != n || f0.shape(0) != n || f1.shape(0) != n || k < 1 || k >= n ||
         !(share0 > 0.0 && share1 > 0.0 && step > -share0 && step < share1))
         throw std::invalid_argument(
             "1 <= k < n columns, positive shares and a step between them are needed");
     Relaxation r{};
     r.value = value.data();
+    r.doubt = doubt.data();
     r.f0 = f0.data();
     r.f1 = f1.data();
     r.n = n;
     r.k = k;
     r.chosen_value = chosen_value;
+    r.chosen_doubt = chosen_doubt;
     r.chosen0 = chosen0;
     r.chosen1 = chosen1;
     r.anchor = {share0, share1};
@@ -287,17 +312,28 @@ Result relax_two_classes(const Vector& value, const Vector& f0, const Vector& f1
         r.gains.resize(n);
         minimise(r, step, good_enough, tolerance, branch_tolerance, most, seconds);
     }
-    return {r.upper,     r.lower,       r.step_at_upper, to_numpy(std::move(r.gains_at_upper)),
-            r.floor,     r.following,   r.best_gain,     to_numpy(std::move(r.best)),
+    const auto [best_gain, best_doubt] = r.best_with_doubt();
+    return {r.upper,
+            r.margin_at_upper,
+            r.lower,
+            r.step_at_upper,
+            to_numpy(std::move(r.gains_at_upper)),
+            r.floor,
+            r.following,
+            best_gain,
+            best_doubt,
+            to_numpy(std::move(r.best)),
             r.evaluations};
 }
 
 }  // namespace
 
 void register_two_class_relaxation(nb::module_& m) {
-    m.def("relax_two_classes", &relax_two_classes, "value"_a, "f0"_a, "f1"_a, "k"_a,
-          "chosen_value"_a, "chosen0"_a, "chosen1"_a, "share0"_a, "share1"_a, "weight"_a,
+    m.def("relax_two_classes", &relax_two_classes, "value"_a, "doubt"_a, "f0"_a, "f1"_a, "k"_a,
+          "chosen_value"_a, "chosen_doubt"_a, "chosen0"_a, "chosen1"_a, "share0"_a, "share1"_a, "weight"_a,
           "step"_a, "good_enough"_a, "tolerance"_a, "branch_tolerance"_a, "most"_a, "seconds"_a,
-          "Upper and lower bound, step from the anchor at the upper bound, gains there, k-th and\n"
-          "(k+1)-th largest of them, value and positions of the best set met, evaluations.");
+          "Upper bound, the part of it that is rounding away from the anchor, lower bound, step\n"
+          "from the anchor at the upper bound, gains there, k-th and (k+1)-th largest of them,\n"
+          "gain of the best set met, its doubt and its positions, evaluations. Values are gains\n"
+          "at the anchor raised by their doubt.");
 }

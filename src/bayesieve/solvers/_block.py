@@ -123,10 +123,8 @@ class Block:
             return 0.0
         both = (shares > 0) & (self.anchor > 0)
         shrunk = float((self.anchor[both] / shares[both]).max(initial=1.0)) - 1.0
-        # Shares need not have the sum of the anchor to the last digit (two have: they
-        # are a step apart).
-        sums = self.n_classes if self.n_classes > 2 else 0
-        rough = float(np.abs(ratio).max()) + max(shrunk, 0.0) + sums
+        # Shares need not have the sum of the anchor to the last digit.
+        rough = float(np.abs(ratio).max()) + max(shrunk, 0.0) + self.n_classes
         return 8 * UNIT * self.weight(k) * rough
 
     def weight(self, k: int) -> float:
@@ -180,17 +178,19 @@ class Block:
             value, sums = self.atom(choose)
             doubt += float(self.doubt[choose].sum())
             chosen = np.concatenate([chosen, self.columns[choose]])
-        return replace(
-            self,
-            columns=self.columns[keep],
-            counts=self.counts[:, keep],
-            alpha=None if self.alpha is None else self.alpha[keep],
-            value=self.value[keep],
-            doubt=self.doubt[keep],
-            chosen=chosen,
-            chosen_value=value,
-            chosen_doubt=doubt,
-            chosen_sums=sums,
+        return Block(
+            self.columns[keep],
+            self.counts[:, keep],
+            None if self.alpha is None else self.alpha[keep],
+            self.anchor,
+            self.value[keep],
+            self.doubt[keep],
+            self.largest,
+            self.positive,
+            chosen,
+            value,
+            doubt,
+            sums,
         )
 
 

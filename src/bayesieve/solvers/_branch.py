@@ -124,24 +124,26 @@ class _Incumbent:
         return self.gain + PRUNE_TOLERANCE * abs(self.gain)
 
     def offer(self, relaxation: Relaxation) -> None:
+        """Take the best support of a node if it is better."""
         if relaxation.best is None:
             return
-        block, leaf = relaxation.block, not relaxation.has_choice
-        columns = np.sort(
-            np.concatenate([block.chosen, block.columns[relaxation.best]])
-        )
+        gain, doubt = relaxation.best_gain, relaxation.best_doubt
+        leaf = not relaxation.has_choice
+        if gain + doubt < self.sure:
+            return
+        block = relaxation.block
+        columns = np.concatenate([block.chosen, block.columns[relaxation.best]])
+        columns.sort()
         if np.array_equal(columns, self.columns):
             self._is_leaf = self._is_leaf or leaf
-            if relaxation.best_gain - relaxation.best_doubt > self.sure:
-                self.gain, self.doubt = relaxation.best_gain, relaxation.best_doubt
-            return
+            if gain - doubt > self.sure:
+                self.gain, self.doubt = gain, doubt
         # Nodes were closed because of what is sure: that must not fall.
-        sure = relaxation.best_gain - relaxation.best_doubt
-        if relaxation.best_gain > self.gain and sure >= self.sure:
+        elif gain > self.gain and gain - doubt >= self.sure:
             if self._is_leaf:  # nobody else will speak for it
                 self.others = max(self.others, self.gain + self.doubt)
             self.columns, self._is_leaf = columns, leaf
-            self.gain, self.doubt = relaxation.best_gain, relaxation.best_doubt
+            self.gain, self.doubt = gain, doubt
         elif leaf:
             self.others = max(self.others, relaxation.upper)
 

@@ -72,6 +72,12 @@ class ColumnTable:
         smoothed: Floats = part + self.alpha_of(columns)
         return smoothed
 
+    def class_sums(self, columns: NDArray[np.int64]) -> Floats:
+        """Smoothed count of each class over some columns."""
+        part = np.asarray(self.counts[:, columns].sum(axis=1), dtype=np.float64)
+        sums: Floats = part.ravel() + self.alpha_of(columns).sum()
+        return sums
+
     def block(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
         """Some columns as candidates, their gains taken at the anchor."""
         alpha = self.alpha_of(columns)

@@ -102,9 +102,9 @@ def relax(
             result = _relax_two(block, k, start, good_enough, deadline)
         else:
             result = _relax_many(block, k, start, living, good_enough, deadline)
-        assert result.best is not None
+            assert result.best is not None
+            result.best_gain, result.best_doubt = block.gain_of(result.best)
         assert result.shares is not None
-        result.best_gain, result.best_doubt = block.gain_of(result.best)
         # Bounds of the optimum have the rounding of a support of its size.
         result.lower = max(
             result.best_gain - result.best_doubt, result.lower - 2 * result.best_doubt
@@ -164,9 +164,10 @@ def _without_choice(
             gain, doubt = block.gain_of(everything)
     result = Relaxation(block, has_choice=0 < k < len(block))
     result.shares = p
-    result.gains = block.gains(log_ratio(p, block.anchor))
     if living.sum() <= 1:
-        result.gains[:] = 0.0
+        result.gains = np.zeros(len(block))
+    else:
+        result.gains = block.gains(log_ratio(p, block.anchor))
     _, result.floor, result.following = top_k(result.gains, k)
     result.best, result.best_gain, result.best_doubt = everything, gain, doubt
     result.upper, result.lower = gain + doubt, gain - doubt
@@ -227,20 +228,24 @@ def _relax_two(
     step = min(max(step, -a * (1 - 2.0**-52)), b * (1 - 2.0**-52))
     (
         upper,
+        margin,
         lower,
         step,
         gains,
         floor,
         following,
         best_gain,
+        best_doubt,
         best,
         evaluations,
     ) = _core.relax_two_classes(
         block.value,
+        block.doubt,
         block.counts[0],
         block.counts[1],
         k,
         block.chosen_value,
+        block.chosen_doubt,
         float(block.chosen_sums[0]),
         float(block.chosen_sums[1]),
         a,
@@ -253,17 +258,17 @@ def _relax_two(
         MAX_EVALUATIONS,
         seconds,
     )
-    shares = np.array([a + step, b - step])
     return Relaxation(
         block,
         upper=upper,
-        margin=block.margin(shares, log_ratio(shares, block.anchor), k),
+        margin=margin,
         lower=lower,
-        shares=shares,
+        shares=np.array([a + step, b - step]),
         gains=gains,
         floor=floor,
         following=following,
         best_gain=best_gain,
+        best_doubt=best_doubt,
         best=best.view(np.int64),
         evaluations=evaluations,
     )

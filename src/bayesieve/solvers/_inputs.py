@@ -16,6 +16,7 @@ from bayesieve.utils._warnings import warn_user
 __all__ = [
     "check_alpha",
     "check_limits",
+    "check_range",
     "check_size",
     "count_table",
     "row_counts",
@@ -90,6 +91,22 @@ def check_size(k: Any, *, solver: str) -> int:
             f"The 'k' parameter of {solver} must be an int >= 1. Got {k!r}."
         )
     return int(k)
+
+
+#: Squares of counts up to this sum stay in the range of floating point.
+_LARGEST_SUM = 1e150
+
+
+def check_range(total: float, *, solver: str) -> None:
+    """Refuse counts or weights whose products leave the range of floating point."""
+    if not total <= _LARGEST_SUM:
+        raise ValueError(
+            f"The counts of {solver} are too large: they and their smoothing must sum "
+            f"to {_LARGEST_SUM:g} at most, because products of larger ones leave the "
+            f"range of floating point. Got a sum of {total:g}. "
+            "Hint: divide counts (or sample weights) and alpha by one number; the "
+            "support stays."
+        )
 
 
 def check_limits(time_limit: Any, node_limit: Any, *, solver: str) -> None:

@@ -22,7 +22,7 @@ from bayesieve.solvers._problem import MultinomialProblem, Outcome
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
-    "certified",
+    "certify",
     "multinomial_estimates",
     "multinomial_problem",
     "solve_all_multinomial",
@@ -127,7 +127,7 @@ def solve_multinomial_problem(
         warn_of_few_features(k, problem.n_nonempty, what="have any count")
     outcome = problem.solve(k, exact=exact, limits=limits)
     # Two lower bounds for the record: they may take a second each beyond the limit.
-    solution = certified(problem, k, outcome, limits if with_bounds else None)
+    solution = _certified(problem, k, outcome, limits if with_bounds else None)
     if outcome.stopped:
         warn_user(
             f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; "
@@ -200,28 +200,25 @@ def null_solution(problem: MultinomialProblem) -> Solution:
     )
 
 
-def certified(
-    problem: MultinomialProblem, k: int, outcome: Outcome, limits: Limits | None
-) -> Solution:
-    """The outcome of a search with its certificate; limits for two lower bounds."""
-    counts = problem.smoothed(outcome.support)
-    class_sums = counts.sum(axis=1)
+def certify(
+    problem: MultinomialProblem,
+    k: int,
+    outcome: Outcome,
+    *,
+    published: float = math.nan,
+    sharp: float = math.nan,
+) -> tuple[Floats, Certificate]:
+    """Gain of each selected feature, and the certificate of the support."""
+    # At its own class shares, so that the gains of the features sum to that of all.
+    class_sums = problem.table.class_sums(outcome.support)
     total = float(class_sums.sum())
     shares = class_sums / total if total > 0 else outcome.shares
-    # At its own class shares, so that the gains of the features sum to that of all.
     block = problem.block(outcome.support, shares)
-    gains = block.value - block.doubt
     gain, doubt = block.gain_of(np.arange(len(block)))
     # Without signal all gains are 0, which rounding, of the second order here, cannot
     # show: a unit in the last place of the counts would do as much.
     nothing = total * (16 * problem.n_classes * UNIT) ** 2
     others = -math.inf if max(gain, outcome.others) <= nothing else outcome.others
-    published = sharp = math.nan
-    if limits is not None:
-        n_classes = problem.n_classes
-        sharp = problem.psi_at_least(k - n_classes + 1, limits.extended(1.0))
-        if k >= n_classes + 2:
-            published = problem.psi_at_least(k - n_classes - 2, limits.extended(1.0))
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=gain,
@@ -234,5 +231,20 @@ def certified(
         class_shares=outcome.shares,
         doubt=max(doubt, outcome.doubt),
     )
-    estimates = multinomial_estimates(counts, float(problem.class_totals.sum()))
+    return block.value - block.doubt, certificate
+
+
+def _certified(
+    problem: MultinomialProblem, k: int, outcome: Outcome, limits: Limits | None
+) -> Solution:
+    published = sharp = math.nan
+    if limits is not None:
+        n_classes = problem.n_classes
+        sharp = problem.psi_at_least(k - n_classes + 1, limits.extended(1.0))
+        if k >= n_classes + 2:
+            published = problem.psi_at_least(k - n_classes - 2, limits.extended(1.0))
+    gains, certificate = certify(problem, k, outcome, published=published, sharp=sharp)
+    estimates = multinomial_estimates(
+        problem.smoothed(outcome.support), float(problem.class_totals.sum())
+    )
     return Solution(outcome.support, gains, certificate, estimates)

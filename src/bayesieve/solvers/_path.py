@@ -16,7 +16,7 @@ from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._categorical import categorical_problem
-from bayesieve.solvers._certificate import Solution
+from bayesieve.solvers._certificate import Certificate
 from bayesieve.solvers._criteria import (
     default_sizes,
     elbow_position,
@@ -29,7 +29,7 @@ from bayesieve.solvers._inputs import (
     warn_of_few_features,
 )
 from bayesieve.solvers._logs import Floats
-from bayesieve.solvers._multinomial import certified, multinomial_problem
+from bayesieve.solvers._multinomial import certify, multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._path_picture import axes_of, draw_path
@@ -205,13 +205,13 @@ def multinomial_path(
 ) -> SparsityPath:
     """Path of a multinomial problem, from the largest size down."""
     sizes = np.unique(_sizes(ks, problem.n_nonempty, min(2, problem.n_nonempty)))
-    solutions: dict[int, Solution] = {}
+    solved: dict[int, tuple[NDArray[np.int64], Floats, Certificate]] = {}
 
-    def solve(k: int) -> Solution:
-        if k not in solutions:
+    def solve(k: int) -> tuple[NDArray[np.int64], Floats, Certificate]:
+        if k not in solved:
             limits = Limits.starting_now(time_limit, node_limit)
             outcome = problem.solve(k, exact=exact, limits=limits)
-            solutions[k] = certified(problem, k, outcome, None)
+            solved[k] = (outcome.support, *certify(problem, k, outcome))
             if outcome.stopped:
                 warn_user(
                     f"The search for k={k} stopped at its limit after "
@@ -219,45 +219,48 @@ def multinomial_path(
                     "Hint: raise time_limit to close it.",
                     GapWarning,
                 )
-        return solutions[k]
+        return solved[k]
 
-    for k in sizes[::-1].tolist():  # a larger size leaves a table for a smaller one
+    for k in sizes[::-1].tolist():  # a larger size leaves a pool for a smaller one
         solve(k)
-    certificates = [solutions[k].certificate for k in sizes.tolist()]
-    objective = np.array([one.objective for one in certificates])
-    gain = np.array([solutions[k].gains.sum() for k in sizes.tolist()])
-    bic = multinomial_bic(sizes, gain, problem.n_classes, n_rows)
+    certificates = [solved[k][2] for k in sizes.tolist()]
+    gain = np.array([solved[k][1].sum() for k in sizes.tolist()])
     return SparsityPath(
         sizes,
-        objective,
+        np.array([one.objective for one in certificates]),
         np.array([one.upper_bound for one in certificates]),
         np.array([one.gap for one in certificates]),
         problem.null_value,
-        bic,
-        lambda k: solve(k).support,
+        multinomial_bic(sizes, gain, problem.n_classes, n_rows),
+        lambda k: solve(k)[0],
     )
 
 
 def additive_path(
     problem: AdditiveProblem, ks: Iterable[int] | None = None
 ) -> SparsityPath:
-    """Path of an additive model: one ranking gives every size, without gap."""
+    """Path of an additive model: one ranking gives every size."""
     sizes = np.unique(_sizes(ks, max(problem.n_eligible, 1), 1))
     if problem.n_eligible == 0:
         sizes = np.zeros(1, dtype=np.int64)
-    cumulated = np.concatenate([[0.0], np.cumsum(problem.gains[problem.ranking])])
+    certificates, gain = [], np.empty(sizes.shape[0])
+    for position, k in enumerate(sizes.tolist()):
+        # Added up in the order of columns, as a solution is.
+        gains = problem.gains[np.sort(problem.ranking[:k])]
+        rest = problem.ranking[k : k + 1]
+        following = float(problem.gains[rest[0]]) if rest.shape[0] else -math.inf
+        certificates.append(problem.certificate(gains, k, following))
+        gain[position] = gains.sum()
     extra = np.broadcast_to(
         np.asarray(problem.extra_parameters, dtype=np.float64), problem.gains.shape
     )
     parameters = np.concatenate([[0.0], np.cumsum(extra[problem.ranking])])
-    gain = cumulated[sizes]
     bic = -2.0 * gain + parameters[sizes] * math.log(max(problem.n_rows, 1.0))
-    objective = problem.null_value + gain
     return SparsityPath(
         sizes,
-        objective,
-        objective.copy(),
-        np.zeros(sizes.shape[0]),
+        np.array([one.objective for one in certificates]),
+        np.array([one.upper_bound for one in certificates]),
+        np.array([one.gap for one in certificates]),
         problem.null_value,
         bic,
         problem.best,

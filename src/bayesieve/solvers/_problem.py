@@ -70,8 +70,26 @@ class _Pool:
     least_total: float
 
 
+@dataclass
+class _Start:
+    """Columns of large total with their gains at the overall class shares."""
+
+    columns: NDArray[np.int64]
+    gains: Floats
+    ranking: NDArray[np.int64]  # positions of the largest gains so far, falling
+
+    def best(self, wanted: int) -> NDArray[np.int64]:
+        """The columns of largest gain, sorted by index."""
+        if self.ranking.shape[0] < min(wanted, self.columns.shape[0]):
+            top, _, _ = top_k(self.gains, wanted)
+            self.ranking = top[np.argsort(-self.gains[top], kind="stable")]
+        return self.columns[np.sort(self.ranking[:wanted])]
+
+
 #: A pool of this many columns is not worth shrinking.
 _SMALL_POOL = 1 << 13
+#: The first pool has this many columns, or a power of two that is 16 times k.
+_FIRST_POOL = 1 << 18
 
 
 class MultinomialProblem:
@@ -90,7 +108,8 @@ class MultinomialProblem:
         self.table = ColumnTable(counts, self.alpha)
         self.n_classes, self.n_features = self.table.n_classes, self.table.n_features
         self._pool: _Pool | None = None
-        # Where the last solve ended: the start of the next one, for another k.
+        self._starts: dict[int, _Start] = {}  # by the size of the first pool
+        # Where the last relaxation ended: the start of a bound for another k.
         self._last: tuple[Block, Floats] | None = None
 
     @computed_once
@@ -162,7 +181,7 @@ class MultinomialProblem:
         """The columns of largest total, many times k; None if that is most of them."""
         if self._pool is not None and self._pool.columns.shape[0] >= 2 * k:
             return self._pool
-        wanted = max(16 * k, 1 << 18)
+        wanted = _first_pool(k)
         if 2 * wanted > self.n_nonempty:
             return None
         above = self._scan.columns_above
@@ -239,35 +258,51 @@ class MultinomialProblem:
         return self.block(merged(columns, self._witnesses), anchor)
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
-        """Some more than k columns of large gain where the last solve ended."""
+        """Some more than k columns of large gain at the overall class shares.
+
+        They depend on k, not on what was solved before, and so does the support where
+        several are equally good.
+        """
+        shares, size = self.overall_shares, _first_pool(k)
+        if size not in self._starts:
+            self._pool = None  # a later one may be narrower
+            pool = self._pool_for(k)
+            if pool is None:
+                columns = self.nonempty()
+                gains = self.gains(shares)[columns]
+            else:
+                columns, gains = pool.columns, pool.table.gains(shares)
+            self._starts[size] = _Start(columns, gains, np.empty(0, dtype=np.int64))
+        return self._candidates(self._starts[size].best(2 * k + 256), shares), shares
+
+    def _last_candidates(self, k: int) -> tuple[Block, Floats]:
+        """Some more than k columns of large gain where the last relaxation ended."""
+        if self._last is None or len(self._last[0]) < k:
+            return self._first_candidates(k)
+        block, shares = self._last
         wanted = 2 * k + 256
-        if self._last is not None and len(self._last[0]) >= k:
-            block, shares = self._last
-            if len(block) > wanted + k:
-                keep, _, _ = top_k(block.gains(log_ratio(shares, block.anchor)), wanted)
-                witnesses = np.searchsorted(block.columns, self._witnesses)
-                block = block.take(merged(keep, witnesses))
-            return block, shares
-        shares = self.overall_shares
-        pool = self._pool_for(k)
-        if pool is None:
-            columns = self.nonempty()
-            if columns.shape[0] > wanted:
-                columns = columns[top_k(self.gains(shares)[columns], wanted)[0]]
-        else:
-            columns = pool.columns[top_k(pool.table.gains(shares), wanted)[0]]
-        return self._candidates(columns, shares), shares
+        if len(block) > wanted + k:
+            gains = block.gains(log_ratio(shares, block.anchor))
+            witnesses = np.searchsorted(block.columns, self._witnesses)
+            block = block.take(merged(top_k(gains, wanted)[0], witnesses))
+        return block, shares
 
     def relaxation(
-        self, k: int, *, widen: bool = False, limits: Limits | None = None
+        self,
+        k: int,
+        *,
+        widen: bool = False,
+        warm: bool = False,
+        limits: Limits | None = None,
     ) -> tuple[Block, Relaxation]:
         """Solve the relaxation of size k on a block that provably suffices.
 
         With ``widen`` the block also holds every column that could be part of a support
-        better than the best one met, as the exact search needs it.
+        better than the best one met, as the exact search needs it. A ``warm`` start is
+        where the last relaxation ended: the same bounds sooner, maybe another support.
         """
         deadline = math.inf if limits is None else limits.deadline
-        block, shares = self._first_candidates(k)
+        block, shares = self._last_candidates(k) if warm else self._first_candidates(k)
         for attempt in itertools.count():
             result = relax(block, k, shares, deadline=deadline)
             if widen and result.slack > PRUNE_TOLERANCE * result.best_gain:
@@ -343,7 +378,7 @@ class MultinomialProblem:
         """A proven lower bound of psi(k), equal to it up to rounding within limits."""
         if k <= 0 or k >= self.n_nonempty:
             return self.psi(k)
-        return max(0.0, self.relaxation(k, limits=limits)[1].lower)
+        return max(0.0, self.relaxation(k, warm=True, limits=limits)[1].lower)
 
     def _take_all_nonempty(self) -> Outcome:
         columns, shares = self.nonempty(), self.overall_shares
@@ -353,6 +388,10 @@ class MultinomialProblem:
         return Outcome(
             columns, gain, result.best_doubt, -math.inf, gain, result.shares, 1, False
         )
+
+
+def _first_pool(k: int) -> int:
+    return max(_FIRST_POOL, 1 << (16 * k - 1).bit_length())
 
 
 def _best(result: Relaxation) -> NDArray[np.int64]:
