@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.solvers._block import Block
+from bayesieve.solvers._columns import ColumnTable
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import UNIT, Floats, divergence
 from bayesieve.solvers._topk import top_k
@@ -154,7 +155,7 @@ class _Incumbent:
 
 
 def branch_and_bound(
-    block: Block, k: int, root: Relaxation, limits: Limits
+    table: ColumnTable, k: int, root: Relaxation, limits: Limits
 ) -> SearchResult:
     """Close the gap of a solved root relaxation, or stop with the true gap."""
     best = _Incumbent()
@@ -163,8 +164,9 @@ def branch_and_bound(
     nodes, stopped = 1, False
     heap: list[tuple[float, int, _Node]] = []
     # Equal columns have equal gains and are fixed alike: group what stays free.
-    start = _reduced(_Node(np.arange(len(block)), k, root), best.sure)
-    start = _Node(_equal_columns(start.block), start.k, start.relaxation)
+    start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure)
+    groups = _equal_columns(table, start.block.columns)
+    start = _Node(groups, start.k, start.relaxation)
     heapq.heappush(heap, (-root.upper, next(order), start))
     while heap:
         node = heap[0][2]
@@ -256,22 +258,25 @@ def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
     return children
 
 
-def _equal_columns(block: Block) -> NDArray[np.int64]:
-    """A group number for each column; equal columns share it."""
-    n = len(block)
-    if n > _GROUPING_LIMIT and block.alpha is not None:
-        return np.arange(n)
-    if block.alpha is None:
-        rows = np.ascontiguousarray(block.counts.T)
+def _equal_columns(table: ColumnTable, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A group number for each column; equal columns share it.
+
+    Counts and smoothing are compared, not their sums, which may have lost a count.
+    """
+    n = columns.shape[0]
+    if not table.is_sparse:
+        rows = np.ascontiguousarray(table.raw(columns).T)
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
         return np.unique(keys.ravel(), return_inverse=True)[1].astype(np.int64).ravel()
-    counts = block.counts
+    if n > _GROUPING_LIMIT:
+        return np.arange(n)
+    counts, alpha = table.counts[:, columns], table.alpha_of(columns)
     numbers: dict[tuple[float, bytes, bytes], int] = {}
     result = np.empty(n, dtype=np.int64)
     for j in range(n):
         entries = slice(counts.indptr[j], counts.indptr[j + 1])
         key = (
-            block.alpha[j],
+            alpha[j],
             counts.indices[entries].tobytes(),
             counts.data[entries].tobytes(),
         )

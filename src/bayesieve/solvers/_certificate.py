@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 from bayesieve.solvers._logs import Floats
 from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["OPTIMAL_TOLERANCE", "ROUNDING_DECIDES", "Certificate", "Solution"]
+__all__ = ["OPTIMAL_TOLERANCE", "Certificate", "Solution"]
 
 #: A relative gap up to this size counts as closed.
 OPTIMAL_TOLERANCE = 1e-9
-#: Why an optimum may remain unproven although the search has ended.
-ROUNDING_DECIDES = (
-    "counts or smoothing are so large beside the gain that rounding decides the rest"
-)
 
 
 def _same(a: object, b: object) -> bool:
@@ -143,9 +139,14 @@ class Certificate:
         )
 
     @property
-    def is_rounding(self) -> bool:
-        """Whether it is rounding, not the search, that leaves the optimum unproven."""
-        return not self.is_optimal and self.gap <= 6.0 * self.rounding
+    def remark(self) -> str:
+        """Why the optimum is unproven where searching longer would not help, or ''."""
+        if self.is_optimal or self.gap > 6.0 * self.rounding:
+            return ""
+        return (
+            "counts or smoothing are so large beside the gain that rounding decides "
+            "the rest"
+        )
 
     def __str__(self) -> str:
         gain = self.objective - self.null_objective
@@ -155,7 +156,7 @@ class Certificate:
             f"k={self.k}: gain {gain:,.6g} nats, at most "
             f"{100 * self.relative_gap:.3g} % short of the optimum"
         )
-        return f"{short}; {ROUNDING_DECIDES}" if self.is_rounding else short
+        return f"{short}; {self.remark}" if self.remark else short
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,6 +72,13 @@ class ColumnTable:
         smoothed: Floats = part + self.alpha_of(columns)
         return smoothed
 
+    def raw(self, columns: NDArray[np.int64]) -> Floats:
+        """Counts of some columns and below them their smoothing, dense, unrounded."""
+        part = self.counts[:, columns]
+        dense = part.toarray() if self.is_sparse else part
+        stacked: Floats = np.vstack([dense, self.alpha_of(columns)])
+        return stacked
+
     def class_sums(self, columns: NDArray[np.int64]) -> Floats:
         """Smoothed count of each class over some columns."""
         part = np.asarray(self.counts[:, columns].sum(axis=1), dtype=np.float64)

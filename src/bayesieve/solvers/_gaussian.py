@@ -53,7 +53,15 @@ def gaussian_problem(counts: Any, *, variance: str, solver: str) -> AdditiveProb
     rows = counts.class_count
     n = float(rows.sum())
     check_range(n, solver=solver)
-    _, total, within = pooled_moments(counts)
+    with np.errstate(over="ignore"):
+        _, total, within = pooled_moments(counts)
+    if not np.isfinite(total).all():
+        column = int(np.argmin(np.isfinite(total)))
+        raise ValueError(
+            f"{solver} needs values whose squares are in the range of floating point. "
+            f"Got a variance beyond it in column {column}. "
+            "Hint: divide the column by a number; its gain stays."
+        )
     eligible = total > 0
     safe = np.where(eligible, total, 1.0)
     between = np.maximum(total - within, 0.0) / safe - _RELATIVE_FLOOR

@@ -93,19 +93,15 @@ def check_size(k: Any, *, solver: str) -> int:
     return int(k)
 
 
-#: Squares of counts up to this sum stay in the range of floating point.
-_LARGEST_SUM = 1e150
-
-
-def check_range(total: float, *, solver: str) -> None:
+def check_range(total: float, *, power: int = 2, solver: str) -> None:
     """Refuse counts or weights whose products leave the range of floating point."""
-    if not total <= _LARGEST_SUM:
+    largest = 10.0 ** (300 // power)
+    if not total <= largest:
         raise ValueError(
             f"The counts of {solver} are too large: they and their smoothing must sum "
-            f"to {_LARGEST_SUM:g} at most, because products of larger ones leave the "
-            f"range of floating point. Got a sum of {total:g}. "
-            "Hint: divide counts (or sample weights) and alpha by one number; the "
-            "support stays."
+            f"to {largest:g} at most, because products of larger ones leave the range "
+            f"of floating point. Got a sum of {total:g}. Hint: divide counts (or "
+            "sample weights) and alpha by one number; the support stays."
         )
 
 

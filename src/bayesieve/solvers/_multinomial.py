@@ -17,7 +17,7 @@ from bayesieve.solvers._inputs import (
     count_table,
     warn_of_few_features,
 )
-from bayesieve.solvers._logs import UNIT, Floats
+from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
 from bayesieve.utils._warnings import warn_user
 
@@ -215,10 +215,9 @@ def certify(
     shares = class_sums / total if total > 0 else outcome.shares
     block = problem.block(outcome.support, shares)
     gain, doubt = block.gain_of(np.arange(len(block)))
-    # Without signal all gains are 0, which rounding, of the second order here, cannot
-    # show: a unit in the last place of the counts would do as much.
-    nothing = total * (16 * problem.n_classes * UNIT) ** 2
-    others = -math.inf if max(gain, outcome.others) <= nothing else outcome.others
+    others = outcome.others
+    if problem.lacks_signal(max(gain, others)):
+        others = -math.inf
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=gain,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from bayesieve.solvers._branch import (
 )
 from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merged
 from bayesieve.solvers._dual import Relaxation, relax
-from bayesieve.solvers._logs import Floats, log_ratio
+from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 from bayesieve.solvers._topk import top_k
 from bayesieve.utils._computed_once import computed_once
 
@@ -54,6 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Scan:
+    counted: float  # sum of all counts, without smoothing
     class_totals: Floats
     null_value: float
     n_nonempty: int
@@ -90,6 +92,9 @@ class _Start:
 _SMALL_POOL = 1 << 13
 #: The first pool has this many columns, or a power of two that is 16 times k.
 _FIRST_POOL = 1 << 18
+#: Up to these sizes a table without signal is proven to be one.
+_FEW_CELLS = 10_000_000
+_FEW_COLUMNS = 1000
 
 
 class MultinomialProblem:
@@ -115,6 +120,7 @@ class MultinomialProblem:
     @computed_once
     def _scan(self) -> _Scan:
         class_totals, whole, nonempty, histogram = self.table.scan()
+        counted = float(class_totals.sum())
         if self.alpha.shape[0] == 1:
             class_totals = class_totals + self.alpha[0] * self.n_features
         else:
@@ -131,6 +137,7 @@ class MultinomialProblem:
             np.float64
         )
         return _Scan(
+            counted,
             class_totals,
             whole - (total * math.log(total) if total > 0 else 0.0),
             int(nonempty),
@@ -164,6 +171,41 @@ class MultinomialProblem:
     def nonempty(self) -> NDArray[np.int64]:
         """Columns with any count."""
         return self.table.with_total(0.0)
+
+    def lacks_signal(self, most: float) -> bool:
+        """Whether a largest gain of no more than this is none at all.
+
+        Rounding of the second order cannot be told from a gain. Whole numbers decide:
+        columns with exactly the same class shares gain nothing. Other counts have that
+        rounding themselves.
+        """
+        nothing = self._scan.counted * (16 * self.n_classes * UNIT) ** 2
+        return most <= nothing and (not self._is_whole or self._is_proportional)
+
+    @computed_once
+    def _is_whole(self) -> bool:
+        counts = self.table.counts
+        values = counts.data if self.table.is_sparse else counts
+        return bool((values == np.floor(values)).all())
+
+    @computed_once
+    def _is_proportional(self) -> bool:
+        """Whether all columns have exactly the same class shares; False where many."""
+        columns = self.nonempty()
+        if self.n_classes * columns.shape[0] > _FEW_CELLS:
+            return False
+        different = np.unique(self.table.raw(columns), axis=1)
+        if different.shape[1] > _FEW_COLUMNS:
+            return False
+        smoothed = [
+            [Fraction(count) + Fraction(alpha) for count in counts]
+            for *counts, alpha in different.T.tolist()
+        ]
+        return all(
+            cell * sum(smoothed[0]) == own * sum(other)
+            for other in smoothed[1:]
+            for cell, own in zip(other, smoothed[0], strict=True)
+        )
 
     def gains(self, shares: Floats) -> Floats:
         """``h_i(p)`` of every column; 0 without counts."""
@@ -345,7 +387,7 @@ class MultinomialProblem:
         assert root.shares is not None
         relaxation, shares = root.upper, root.shares
         if exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
-            found = branch_and_bound(block, k, root, limits)
+            found = branch_and_bound(self.table, k, root, limits)
         else:
             found = SearchResult(
                 block.columns[_best(root)],
