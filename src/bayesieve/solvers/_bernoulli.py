@@ -43,8 +43,9 @@ def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solu
     Notes
     -----
     The gain of a feature is n times its mutual information with the class; the k
-    largest are the optimum, so supports are nested. A feature that is present in no row
-    or in every row is never selected.
+    largest are the optimum, so supports are nested; of equal computed gains the lower
+    index is taken. A feature that is present in no row or in every row is never
+    selected.
 
     Examples
     --------

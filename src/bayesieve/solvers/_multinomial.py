@@ -74,7 +74,9 @@ def solve_multinomial(
     Notes
     -----
     About four passes over the table, plus work on a few thousand candidates. Columns
-    without any count are never selected. Ties are broken by column index.
+    without any count are never selected. Of equal columns those of lowest index are
+    taken. Different supports may tie as well: then one of the best is returned, the
+    same one for the same table and k, alone or in a `sparsity_path`.
 
     References
     ----------

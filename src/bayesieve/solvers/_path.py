@@ -118,7 +118,7 @@ def sparsity_path(
     exact: bool = True,
     time_limit: float | None = 10.0,
 ) -> SparsityPath:
-    """Solve a grid of sizes, each from where the previous one ended.
+    """Solve a grid of sizes, each with the support and value that it has alone.
 
     Parameters
     ----------
