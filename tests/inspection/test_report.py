@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -178,6 +179,26 @@ def test_a_gap_is_told():
     (step,) = [step for step in report.path["steps"] if step["k"] == 3]
     assert step["bound"] - step["gain"] == pytest.approx(step["gap"], rel=1e-3)
     assert step["gap"] == pytest.approx(model.certificate_.gap, rel=1e-4)
+
+
+def test_rounding_that_decides_is_told():
+    # Counts that vanish in the smoothing: nothing can be proven of them.
+    table = np.array([[3.0, 9.0, 4.0, 1.0], [5.0, 2.0, 6.0, 5.0]])
+    counts = ClassCounts(
+        classes=np.arange(2), class_count=np.ones(2), feature_count=table
+    )
+    model = SparseMultinomialNB(k=2, alpha=1e9).fit_counts(counts)
+    model.certificate_ = replace(
+        model.certificate_,
+        is_optimal=False,
+        gap=1e-9,
+        relative_gap=0.5,
+        rounding=1e-9,
+    )
+    sentence = collect_report(model, data_name="vanishing", counts=counts).sentence
+    assert re.fullmatch(
+        r"Proven: .*; counts or smoothing .* decides the rest\.", sentence
+    )
 
 
 def test_the_path_of_weights():
