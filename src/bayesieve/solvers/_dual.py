@@ -66,6 +66,15 @@ class Relaxation:
         """What a support better than the best one met can at most add."""
         return max(0.0, self.upper - (self.best_gain - self.best_doubt))
 
+    @property
+    def others(self) -> float:
+        """A bound on every support but the best; minus infinity if none is as good.
+
+        An exchange at `shares` costs at least ``floor - following``.
+        """
+        alone = self.floor - self.following > self.slack
+        return -math.inf if alone else self.upper
+
 
 def relax(
     block: Block,

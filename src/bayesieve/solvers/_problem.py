@@ -393,7 +393,7 @@ class MultinomialProblem:
                 block.columns[_best(root)],
                 root.best_gain,
                 root.best_doubt,
-                root.upper,
+                root.others,
                 1,
                 False,
             )
