@@ -20,7 +20,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesieve.solvers._logs import Floats, divergence, log_ratio
+from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 
 __all__ = ["maximise_on_hull"]
 
@@ -53,6 +53,9 @@ def maximise_on_hull(
     """
     w = weights / weights.sum()
     value, gradient, mixture = _evaluate(values, sums, anchor, w)
+    # Slopes are no better than the rounding of what they are differences of.
+    rounding = float(np.abs(gradient).max() + np.abs(values - gradient).max())
+    tolerance = max(tolerance, 16 * UNIT * rounding)
     for _ in range(_MAX_STEPS):
         if gradient.max() - value <= tolerance:
             break
@@ -74,10 +77,8 @@ def _evaluate(
     values: Floats, sums: Floats, anchor: Floats, w: Floats
 ) -> tuple[float, Floats, Floats]:
     mixture = w @ sums
-    total = float(mixture.sum())
-    gradient = values - sums @ log_ratio(mixture / total, anchor)
-    value = float(w @ values) - float(divergence(mixture, anchor * total).sum())
-    return value, gradient, mixture
+    gradient = values - sums @ log_ratio(mixture / mixture.sum(), anchor)
+    return float(w @ gradient), gradient, mixture
 
 
 def _newton_step(sums: Floats, w: Floats, gradient: Floats, mixture: Floats) -> Floats:
@@ -147,7 +148,7 @@ def _search(
         # At a share of zero the slope back is infinite: never step onto it.
         climbs = new_value > value or (
             # Near the top the value is flat to rounding; the slopes still tell.
-            new_value >= value - 1e-14 * float(np.abs(values).max())
+            new_value >= value - 1e-14 * float(np.abs(gradient).max())
             and gradient.max() - new_value <= 0.5 * missing
         )
         if climbs and not (covered & (mixture <= 0)).any():

@@ -50,8 +50,10 @@ def log_or_zero(shares: Floats) -> Floats:
 def log_ratio(shares: Floats, anchor: Floats) -> Floats:
     """``log(p / anchor)`` to full relative accuracy near 0; 0 where one is zero."""
     both = (shares > 0) & (anchor > 0)
-    safe = np.where(both, anchor, 1.0)
-    moved = np.where(both, shares - anchor, 0.0) / safe
+    if not both.all():
+        shares, anchor = np.where(both, shares, 1.0), np.where(both, anchor, 1.0)
+    moved = (shares - anchor) / anchor
     near = np.abs(moved) < 0.5
-    far = np.log(np.where(both & ~near, shares, safe) / safe)
-    return np.where(near, np.log1p(np.where(near, moved, 0.0)), far)
+    if near.all():
+        return np.log1p(moved)
+    return np.where(near, np.log1p(np.where(near, moved, 0.0)), np.log(shares / anchor))
