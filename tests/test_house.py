@@ -51,6 +51,21 @@ def test_import_contracts():
     run_tool("importlinter", "-c", LINT_IMPORTS, "--no-cache")
 
 
+def test_nothing_holds_a_lock_while_it_computes():
+    # Before Python 3.12 functools.cached_property does, and a forked child may hang.
+    sources = (ROOT / "src").rglob("*.py")
+    imports = re.compile(
+        r"^\s*(from functools import .*|.*functools\.)cached_property\b"
+    )
+    found = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in sources
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if imports.match(line) and "``" not in line
+    ]
+    assert not found, "use bayesieve.utils._computed_once instead:\n" + "\n".join(found)
+
+
 def modules():
     names = [
         info.name for info in pkgutil.walk_packages(bayesieve.__path__, "bayesieve.")

@@ -50,6 +50,23 @@ def sparse_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False
     Fill the row indices and values of the CSC table with these column starts.
     """
 
+def divergence(counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], expected: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    counts log(counts / expected) - counts + expected of every pair; 0 where nothing is
+    expected.
+    """
+
+def divergence_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Gain of every column of a smoothed (K, n) table at class shares, and a bound on its
+    rounding.
+    """
+
+def divergence_gains_csc(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    divergence_gains of a CSC table without smoothing and one alpha for each column.
+    """
+
 HISTOGRAM_SHIFT: int = 48
 
 class DenseColumns:
@@ -66,13 +83,13 @@ class DenseColumns:
     def with_total(self, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Columns with a count whose total reaches min_total."""
 
-    def with_gain(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_gain: float, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def with_gain(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_gain: float, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
-        Columns with a count whose gain at p reaches min_gain; no logarithm is taken of
-        columns whose total is under min_total.
+        Columns with a count whose gain at p reaches min_gain, or may do so within its
+        rounding; no logarithm is taken of columns whose total is under min_total.
         """
 
-    def gains(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Gain of every column at p; 0 for a column without counts."""
 
     def extract(self, min_total: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
@@ -94,13 +111,13 @@ class SparseColumns:
     def with_total(self, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Columns with a count whose total reaches min_total."""
 
-    def with_gain(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_gain: float, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def with_gain(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_gain: float, min_total: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
-        Columns with a count whose gain at p reaches min_gain; no logarithm is taken of
-        columns whose total is under min_total.
+        Columns with a count whose gain at p reaches min_gain, or may do so within its
+        rounding; no logarithm is taken of columns whose total is under min_total.
         """
 
-    def gains(self, log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Gain of every column at p; 0 for a column without counts."""
 
 def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
@@ -112,10 +129,12 @@ def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, N
 def bernoulli_gains_csc(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float, upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """bernoulli_gains of a CSC table, one alpha for all columns."""
 
-def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, chosen_value: float, chosen0: float, chosen1: float, share: float, good_enough: float, tolerance: float, branch_tolerance: float, most: int, seconds: float) -> tuple[float, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, float, Annotated[NDArray[numpy.int64], dict(shape=(None,))], int]:
+def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], doubt: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, chosen_value: float, chosen_doubt: float, chosen0: float, chosen1: float, share0: float, share1: float, weight: float, step: float, good_enough: float, tolerance: float, branch_tolerance: float, most: int, seconds: float) -> tuple[float, float, float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, float, float, Annotated[NDArray[numpy.int64], dict(shape=(None,))], int]:
     """
-    Upper and lower bound, share at the upper bound, gains there, k-th and (k+1)-th
-    largest of them, value and positions of the best set met, evaluations.
+    Upper bound, the part of it that is rounding away from the anchor, lower bound, step
+    from the anchor at the upper bound, gains there, k-th and (k+1)-th largest of them,
+    gain of the best set met, its doubt and its positions, evaluations. Values are gains
+    at the anchor raised by their doubt.
     """
 
 def discretize_columns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, attribute_cost: float, classical: bool, budget: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:

@@ -49,8 +49,9 @@ def as_sparse(table, alpha):
     )
 
 
-def plain_gains(table, alpha, log_p):
+def plain_gains(table, alpha, shares):
     """G KL(q || p) of the smoothed columns, 0 for a column without counts."""
+    log_p = np.log(shares)
     cells = table + alpha
     totals = cells.sum(axis=0)
     safe = np.where(totals > 0, totals, 1.0)
@@ -79,8 +80,8 @@ def build(m, n_classes, values, kind):
     rng = np.random.default_rng([m, n_classes, len(values), len(kind)])
     table = zipf_table(rng, n_classes, m, values)
     alpha = smoothing(rng, kind, m)
-    log_p = np.log(rng.dirichlet(np.full(n_classes, 2.0)))
-    return table, alpha, log_p
+    shares = rng.dirichlet(np.full(n_classes, 2.0))
+    return table, alpha, shares
 
 
 @pytest.mark.parametrize(
@@ -107,9 +108,9 @@ def test_scan_is_the_plain_sums(make, case):
     "case", list(cases()), ids=lambda case: "-".join(map(str, case))
 )
 def test_gains_are_the_plain_gains(make, case):
-    table, alpha, log_p = build(*case)
-    expected, totals = plain_gains(table, alpha, log_p)
-    gains = make(table, alpha).gains(log_p)
+    table, alpha, shares = build(*case)
+    expected, totals = plain_gains(table, alpha, shares)
+    gains = make(table, alpha).gains(shares)
     # A gain is a difference of terms of size G log G.
     scale = totals * np.log(totals + 2.0)
     assert np.abs(gains - expected).max() <= 1e-14 * scale.max()
@@ -122,12 +123,12 @@ def test_gains_are_the_plain_gains(make, case):
     "case", list(cases()), ids=lambda case: "-".join(map(str, case))
 )
 def test_collected_columns_are_exactly_those_that_reach_the_level(make, case):
-    table, alpha, log_p = build(*case)
+    table, alpha, shares = build(*case)
     columns = make(table, alpha)
     filled = table.sum(axis=0) > 0
     totals = (table + alpha).sum(axis=0)
     np.testing.assert_array_equal(columns.with_total(0.0), np.flatnonzero(filled))
-    gains = columns.gains(log_p)
+    gains = columns.gains(shares)
     for share in (0.3, 0.9, 0.999):
         # Half way between two neighbours, so that rounding decides nothing.
         level = between(totals, share)
@@ -135,29 +136,29 @@ def test_collected_columns_are_exactly_those_that_reach_the_level(make, case):
             columns.with_total(level), np.flatnonzero(filled & (totals >= level))
         )
         level = between(gains, share)
-        found = columns.with_gain(log_p, level, 0.0)
+        found = columns.with_gain(shares, level, 0.0)
         reaching = np.flatnonzero(filled & (gains >= level))
         np.testing.assert_array_equal(found, reaching)
         # With the bound of the pruning nothing is lost, with a larger one it is.
-        bound = level / (-log_p).max() * (1 - 1e-9)
-        np.testing.assert_array_equal(columns.with_gain(log_p, level, bound), reaching)
+        bound = level / (-np.log(shares)).max() * (1 - 1e-9)
+        np.testing.assert_array_equal(columns.with_gain(shares, level, bound), reaching)
         cut = between(totals, 0.5)
         np.testing.assert_array_equal(
-            columns.with_gain(log_p, level, cut),
+            columns.with_gain(shares, level, cut),
             np.flatnonzero(filled & (gains >= level) & (totals >= cut)),
         )
 
 
 def test_shares_that_leave_out_a_class_prune_nothing(make):
-    # A class without counts has log p = 0 by convention: chi-square says nothing then.
+    # A class without counts has no share: chi-square says nothing then.
     rng = np.random.default_rng(5)
     table = np.vstack([rng.gamma(0.5, 2.0, size=(2, 400)), np.zeros(400)])
-    log_p = np.append(np.log([0.25, 0.75]), 0.0)
+    shares = np.array([0.25, 0.75, 0.0])
     columns = make(table, np.zeros(1))
-    gains = columns.gains(log_p)
+    gains = columns.gains(shares)
     level = between(gains, 0.8)
     np.testing.assert_array_equal(
-        columns.with_gain(log_p, level, 0.0), np.flatnonzero(gains >= level)
+        columns.with_gain(shares, level, 0.0), np.flatnonzero(gains >= level)
     )
 
 
@@ -169,13 +170,12 @@ def test_columns_near_the_common_shares_are_told_apart(make, spread):
     totals = rng.uniform(5.0, 5e3, size=600)
     tilt = 1 + spread * rng.standard_normal(600)
     table = np.vstack([shares[0] * totals * tilt, shares[1] * totals])
-    log_p = np.log(shares)
     columns = make(table, np.zeros(1))
-    gains = columns.gains(log_p)
+    gains = columns.gains(shares)
     for share in (0.5, 0.9, 0.99):
         level = between(gains, share)
         np.testing.assert_array_equal(
-            columns.with_gain(log_p, level, 0.0), np.flatnonzero(gains >= level)
+            columns.with_gain(shares, level, 0.0), np.flatnonzero(gains >= level)
         )
 
 
@@ -193,8 +193,8 @@ def between(values, share):
 
 def test_a_class_without_share_adds_nothing_where_it_has_no_count(make):
     table = np.array([[3.0, 0.0], [1.0, 5.0], [0.0, 0.0]])
-    log_p = np.array([np.log(0.5), np.log(0.5), 0.0])
-    gains = make(table, np.zeros(1)).gains(log_p)
+    shares = np.array([0.5, 0.5, 0.0])
+    gains = make(table, np.zeros(1)).gains(shares)
     # 3 log(3/4 / 0.5) + log(1/4 / 0.5) = 3 log 1.5 - log 2;  5 log 2.
     np.testing.assert_allclose(gains, [3 * np.log(1.5) - np.log(2), 5 * np.log(2)])
 
@@ -207,27 +207,27 @@ def test_explicit_zeros_of_a_sparse_table_are_no_counts():
     dense = _core.DenseColumns(
         np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 0.0]]), np.array([0.5])
     )
-    log_p = np.log([0.2, 0.3, 0.5])
-    np.testing.assert_allclose(columns.gains(log_p), dense.gains(log_p), rtol=1e-14)
+    shares = np.array([0.2, 0.3, 0.5])
+    np.testing.assert_allclose(columns.gains(shares), dense.gains(shares), rtol=1e-14)
     np.testing.assert_array_equal(columns.with_total(0.0), [0])
     assert columns.scan()[2] == 1
 
 
 def test_the_answer_does_not_depend_on_the_run(make):
-    table, alpha, log_p = build(70000, 3, "fraction", "scalar")
+    table, alpha, shares = build(70000, 3, "fraction", "scalar")
     first, second = make(table, alpha), make(table, alpha)
     assert first.scan()[1] == second.scan()[1]
     np.testing.assert_array_equal(first.scan()[0], second.scan()[0])
-    np.testing.assert_array_equal(first.gains(log_p), second.gains(log_p))
+    np.testing.assert_array_equal(first.gains(shares), second.gains(shares))
 
 
 def test_wrong_shapes_are_refused(make):
     table = np.ones((2, 3))
     with pytest.raises(ValueError, match="alpha must have one value"):
         make(table, np.ones(2))
-    with pytest.raises(ValueError, match="log_p must have one value for each class"):
+    with pytest.raises(ValueError, match="shares must have one value for each class"):
         make(table, np.ones(1)).gains(np.zeros(3))
-    with pytest.raises(ValueError, match="log_p must have one value for each class"):
+    with pytest.raises(ValueError, match="shares must have one value for each class"):
         make(table, np.ones(1)).with_gain(np.zeros(1), 0.0, 0.0)
 
 

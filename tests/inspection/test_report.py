@@ -207,6 +207,26 @@ def test_the_step_of_the_models_own_size_is_the_models_own_answer():
     assert solved.path.objective[at] == model.certificate_.objective
 
 
+def test_rounding_that_decides_is_told():
+    # Counts that vanish in the smoothing: nothing can be proven of them.
+    table = np.array([[3.0, 9.0, 4.0, 1.0], [5.0, 2.0, 6.0, 5.0]])
+    counts = ClassCounts(
+        classes=np.arange(2), class_count=np.ones(2), feature_count=table
+    )
+    model = SparseMultinomialNB(k=2, alpha=1e9).fit_counts(counts)
+    model.certificate_ = replace(
+        model.certificate_,
+        is_optimal=False,
+        gap=1e-9,
+        relative_gap=0.5,
+        rounding=1e-9,
+    )
+    sentence = collect_report(model, data_name="vanishing", counts=counts).sentence
+    assert re.fullmatch(
+        r"Proven: .*; counts or smoothing .* decides the rest\.", sentence
+    )
+
+
 def test_the_path_of_weights():
     report = weight_report()
     steps = report.weight_path["steps"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, answers, e
 import bayesieve as bs
 from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence import load_model, load_notes, save_model
+from bayesieve.persistence._kinds import CertificateKind
 from bayesieve.persistence._registry import FORMATS
 
 NAMES = list(examples())
@@ -294,3 +297,14 @@ def test_labels_keep_their_type(tmp_path):
         model = bs.SparseTextNB(2).fit(TEXTS, labels)
         save_model(model, tmp_path / "model")
         same(model.predict(TEXTS), load_model(tmp_path / "model").predict(TEXTS))
+
+
+def test_a_certificate_from_before_rounding_was_stated_is_read():
+    certificate = bs.solve_multinomial([[4, 6, 10], [12, 0, 0]], 2).certificate
+    arrays = {}
+    entry = CertificateKind().put("proof", certificate, arrays)
+    reader = SimpleNamespace(array=lambda name, kind: arrays[name])
+    assert CertificateKind().get("proof", dict(entry), reader, None) == certificate
+    del entry["rounding"]
+    older = CertificateKind().get("proof", entry, reader, None)
+    assert older == replace(certificate, rounding=0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayesieve.exceptions import FewFeaturesWarning
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._categorical import categorical_problem
 from bayesieve.solvers._gaussian import gaussian_problem
+from bayesieve.solvers._selection import select_features
 
 
 @pytest.fixture(scope="module")
@@ -384,3 +386,127 @@ def test_additive_paths_are_cumulated_gains(
         bic.append(-2 * problem.gains[support].sum() + penalty)
     np.testing.assert_allclose(path.bic_values, bic, rtol=1e-12)
     assert path.bic == path.k[np.argmin(bic)]
+
+
+def exact_bernoulli_gains(table, rows, alpha):
+    """n times the mutual information of the smoothed tables, in sixty digits."""
+    with localcontext() as context:
+        context.prec = 60
+        gains = []
+        for column in table.T:
+            cells = []
+            for f, n in zip(column, rows, strict=True):
+                present = Decimal(float(f)) + Decimal(alpha)
+                absent = Decimal(float(n)) - Decimal(float(f)) + Decimal(alpha)
+                cells.append((present, absent))
+            n = sum(sum(pair) for pair in cells)
+            gain = Decimal(0)
+            for side in (0, 1):
+                of_side = sum(pair[side] for pair in cells)
+                for pair in cells:
+                    if pair[side]:
+                        expected = sum(pair) * of_side / n
+                        gain += pair[side] * (pair[side] / expected).ln()
+            gains.append(gain)
+        return gains
+
+
+def extreme_presence(rng, n_classes):
+    rows = np.floor(10.0 ** rng.uniform(0.5, 15, n_classes)) + 2
+    share = rng.random() * 10.0 ** -rng.uniform(0, 3)
+    tilt = 1 + 10.0 ** rng.uniform(-9, 0, 7) * rng.standard_normal((n_classes, 7))
+    table = np.floor(np.clip(share * rows[:, None] * tilt, 0.0, rows[:, None]))
+    table[0, table.sum(axis=0) == 0] = 1.0
+    return table, rows
+
+
+@pytest.mark.parametrize("as_table", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("alpha", [0.0, 1e-12, 1.0, 1e10])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_bernoulli_gains_of_any_size_err_by_no_more_than_is_stated(
+    n_classes, alpha, as_table
+):
+    rng = np.random.default_rng([n_classes, int(alpha)])
+    proven = separated = 0
+    for _ in range(25):
+        table, rows = extreme_presence(rng, n_classes)
+        counts = binary_counts(as_table(table), rows)
+        problem = bernoulli_problem(counts, alpha, solver="test")
+        exact = exact_bernoulli_gains(table, rows, alpha)
+        varying = np.flatnonzero(problem.eligible)
+        doubts = problem.doubt(problem.gains)
+        for i in varying:
+            assert abs(float(Decimal(problem.gains[i]) - exact[i])) <= doubts[i]
+        for k in range(1, len(varying)):
+            solution = problem.solve(k)
+            certificate = solution.certificate
+            ordered = sorted((exact[i] for i in varying), reverse=True)
+            best, true = sum(ordered[:k]), sum(exact[i] for i in solution.support)
+            if certificate.is_optimal:
+                assert float(best - true) <= 1e-9 * float(best)
+            gain, rounding = solution.gains.sum(), certificate.rounding
+            assert float(best) <= (gain + certificate.gap + rounding) * (1 + 1e-9)
+            if float(ordered[k - 1] - ordered[k]) > 1e-6 * float(best):
+                separated += 1
+                proven += certificate.is_optimal
+    assert proven >= 0.95 * separated > 0
+
+
+def binary_counts(table, rows):
+    return ClassCounts(
+        classes=np.arange(len(rows)),
+        class_count=np.asarray(rows, dtype=float),
+        feature_count=table,
+        kind="binary",
+    )
+
+
+@pytest.mark.parametrize("model", ["bernoulli", "categorical", "gaussian"])
+@pytest.mark.parametrize("weight", [1e-140, 1e140, 1e160])
+def test_weights_of_any_size_scale_the_gains_or_are_refused(model, weight):
+    rng = np.random.default_rng(6)
+    X, y = rng.integers(0, 2, (30, 4)), rng.integers(0, 2, 30)
+    kind = {"bernoulli": "binary", "categorical": "category", "gaussian": "moments"}
+
+    def solved(weight):
+        counts = ClassCounts.from_matrix(
+            X, y, sample_weight=np.full(30, weight), kind=kind[model]
+        )
+        return select_features(counts, 2, model=model, alpha=weight, owner="test")
+
+    if weight > 1e150:
+        with pytest.raises(ValueError, match=r"too large.*1e\+150 at most"):
+            solved(weight)
+        return
+    plain, scaled = solved(1.0).solution, solved(weight).solution
+    np.testing.assert_array_equal(scaled.support, plain.support)
+    np.testing.assert_allclose(scaled.gains / weight, plain.gains, rtol=1e-11)
+    assert scaled.certificate.is_optimal
+
+
+def test_gaussian_values_whose_squares_overflow_are_refused():
+    X = np.array([[0.0, 1.0], [0.0, 2.0], [1e200, 5.0], [1e200, 7.0]])
+    counts = ClassCounts.from_matrix(X, [0, 0, 1, 1], kind="moments")
+    with pytest.raises(ValueError, match="variance beyond it in column 0"):
+        gaussian_problem(counts, variance="class", solver="test")
+
+
+@pytest.mark.parametrize("variance", ["class", "pooled"])
+def test_gaussian_gains_of_classes_that_hardly_differ_keep_their_digits(variance):
+    # Means 1 and 1 + 2d, variance 1 in both: var = 1 + d^2, and the gain is
+    # n/2 log(1 + d^2) for both models, less the floor of 1e-9 of the variance.
+    d = 1e-3
+    X = np.array([[0.0], [2.0], [2 * d], [2 + 2 * d]])
+    counts = ClassCounts.from_matrix(X, [0, 0, 1, 1], kind="moments")
+    gain = gaussian_problem(counts, variance=variance, solver="test").gains[0]
+    expected = -2.0 * np.log1p(-d * d / (1 + d * d) + 1e-9)
+    assert gain == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_tie_that_rounding_makes_is_not_called_optimal():
+    # Gains of 1e-22 of the counts: presence differs by one row in 1e15 and alpha.
+    rows = np.array([2e15, 2e15])
+    table = np.array([[1e15, 1e15 + 2, 1e15 + 1], [1e15 + 1, 1e15, 1e15 - 1]])
+    certificate = solve_bernoulli(binary_counts(table, rows), 1, alpha=1e16).certificate
+    assert not certificate.is_optimal
+    assert "rounding decides" in certificate.remark

@@ -315,9 +315,9 @@ def test_ties_go_to_the_lowest_indices():
 
 def solve_on_all_columns(problem, k):
     """Branch and bound on a block that holds every column: nothing is pruned."""
-    block = problem.block(problem.nonempty())
+    block = problem.block(problem.nonempty(), problem.overall_shares)
     root = relax(block, k, np.full(problem.n_classes, 1 / problem.n_classes))
-    return branch_and_bound(block, k, root, Limits())
+    return branch_and_bound(problem.table, k, root, Limits())
 
 
 def zipf_table(seed, n_classes=2, m=200_000):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.oracle.brute_force import (
     relaxation_bracket,
     support_gain,
 )
+from tests.oracle.exact_gains import exact_gains, extreme_instances
 from tests.oracle.instances import ALPHAS, FAMILIES, instances, random_table
 
 from bayesieve import solve_multinomial
@@ -208,3 +210,120 @@ def test_the_published_bound_uses_the_number_of_classes(alpha):
     ).certificate
     assert np.isnan(certificate.published_bound)
     assert certificate.sharp_bound == certificate.null_objective
+
+
+def check_extreme(table, alpha):
+    """What is claimed of every k holds in sixty digits; (cases, separated, proven)."""
+    gains = exact_gains(table, alpha)
+    found = []
+    for k in range(2, len(max(gains, key=len))):
+        solution = solve_multinomial(table, k, alpha=alpha)
+        certificate = solution.certificate
+        context = f"k={k}, alpha={alpha}, table={table.tolist()}, {certificate!r}"
+        ordered = sorted(gain for support, gain in gains.items() if len(support) == k)
+        best, second = ordered[-1], ordered[-2]
+        missing = float(best - gains[tuple(solution.support.tolist())])
+        # The gain itself, and the bounds around the best, up to the stated rounding.
+        gain, rounding = float(solution.gains.sum()), certificate.rounding
+        true = float(gains[tuple(solution.support.tolist())])
+        assert abs(gain - true) <= rounding, context
+        allowed = 1e-9 * float(best) if certificate.is_optimal else 0.0
+        assert float(best) <= gain + certificate.gap + rounding + allowed, context
+        if certificate.is_optimal:
+            assert missing <= 1e-9 * float(best), context
+        else:
+            assert certificate.relative_gap > 1e-9, context
+            assert missing <= certificate.gap + rounding, context
+        separated = float(best - second) > 1e-9 * float(best)
+        found.append((1, separated, separated and certificate.is_optimal))
+    return np.array(found).sum(axis=0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_nothing_is_claimed_that_rounding_decides(n_classes):
+    tables = extreme_instances(n_classes, 30)
+    cases, separated, proven = sum(check_extreme(*one) for one in tables)
+    assert cases >= 60
+    # Nearly every optimum that is one by more than the tolerance is proven to be it.
+    assert proven >= 0.95 * separated > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_nothing_is_claimed_that_rounding_decides_on_thousands(n_classes, seed):
+    tables = extreme_instances(n_classes, 100, seed=seed)
+    cases, separated, proven = sum(check_extreme(*one) for one in tables)
+    assert cases >= 220
+    assert proven >= 0.95 * separated > 0
+
+
+def test_a_column_of_1e14_does_not_hide_single_digits():
+    # The balanced columns of 1e14 fix p at one half; what the others say beside them is
+    # a matter of single digits.
+    table = np.array([[1e14, 8.0, 1.0, 3.0], [1e14, 1.0, 9.0, 4.0]])
+    solution = solve_multinomial(table, 3, alpha=0)
+    np.testing.assert_array_equal(solution.support, [0, 1, 2])
+    # p = 1/2: 8 log(16/9) + log(2/9) + log(1/5) + 9 log(9/5).
+    expected = 8 * np.log(16 / 9) + np.log(2 / 9) + np.log(1 / 5) + 9 * np.log(9 / 5)
+    assert solution.gains.sum() == pytest.approx(expected, rel=1e-12)
+    assert solution.certificate.is_optimal
+    assert solution.certificate.rounding < 1e-12
+
+
+def test_where_rounding_decides_the_certificate_says_so():
+    # Gains of 1e-14 nats in counts of 1e15: the fourth digit of a gain is rounding.
+    table = np.array(
+        [
+            [9.0, 500680334115155.0, 500680334115155.0, 500680334115155.0],
+            [9.0, 500680334115155.0, 500680334115158.0, 500680334115149.0],
+        ]
+    )
+    certificate = solve_multinomial(table, 3, alpha=1e10).certificate
+    assert not certificate.is_optimal
+    assert certificate.relative_gap > 1e-9
+    assert "rounding decides" in certificate.remark
+    assert certificate.remark in str(certificate)
+
+
+@pytest.mark.parametrize("alpha", [1e16, 1e20, 1e160])
+def test_counts_that_vanish_in_the_smoothing_prove_nothing(alpha):
+    table = np.array([[3.0, 9.0, 4.0, 1.0], [5.0, 2.0, 6.0, 5.0]])
+    assert not solve_multinomial(table, 2, alpha=alpha).certificate.is_optimal
+    assert solve_multinomial(table, 2, alpha=1e5).certificate.is_optimal
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e14])
+def test_a_table_without_signal_has_gain_0_and_no_gap(scale):
+    table = scale * np.array([[1.0, 2.0, 8.0, 4.0], [2.0, 4.0, 16.0, 8.0]])
+    certificate = solve_multinomial(table, 2, alpha=0).certificate
+    assert certificate.is_optimal
+    assert certificate.gap == 0.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_permuted_columns_give_the_permuted_support_unless_others_tie(
+    family, n_classes
+):
+    rng = np.random.default_rng([n_classes, len(family)])
+    unique = 0
+    for table, alpha in instances(family, n_classes, 15, seed=9):
+        columns, counts = smoothed_candidates(table, alpha)
+        order = rng.permutation(table.shape[1])
+        for k in range(2, len(columns)):
+            gains = sorted(
+                support_gain(table + alpha, one)
+                for one in combinations(columns.tolist(), k)
+            )
+            plain = solve_multinomial(table, k, alpha=alpha)
+            moved = solve_multinomial(table[:, order], k, alpha=alpha)
+            back = np.sort(order[moved.support])
+            tolerance = 1e-13 * counts.sum()
+            assert support_gain(table + alpha, tuple(back)) == pytest.approx(
+                support_gain(table + alpha, tuple(plain.support)), abs=tolerance
+            )
+            if gains[-1] - gains[-2] > tolerance:
+                unique += 1
+                np.testing.assert_array_equal(back, plain.support)
+    assert unique or family in ("repeated", "ties")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracle.brute_force import best_gains
+from tests.oracle.instances import instances
 
 from bayesieve import ClassCounts, solve_multinomial, sparsity_path
 from bayesieve.exceptions import FewFeaturesWarning, GapWarning
 from bayesieve.solvers._criteria import default_sizes, elbow_position
+from bayesieve.solvers._selection import build_problem
 
 
 @pytest.fixture(scope="module")
@@ -188,3 +190,44 @@ def test_plot_returns_the_axes_with_the_path_on_them(table):
 def test_a_path_knows_that_one_feature_is_as_good_as_none():
     path = sparsity_path([[8, 1, 4, 0], [1, 8, 3, 2]], ks=[2, 3])
     assert path.support(1).shape == (0,)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("family", ["ties", "repeated", "integer", "near_identity"])
+def test_every_size_of_a_path_is_the_solution_of_that_size(family, n_classes):
+    for table, alpha in instances(family, n_classes, 25, seed=7):
+        largest = int((table.sum(axis=0) > 0).sum())
+        sizes = range(2, largest + 1)
+        path = sparsity_path(table, sizes, alpha=alpha)
+        for k, objective, upper in zip(
+            path.k, path.objective, path.upper_bound, strict=True
+        ):
+            solution = solve_multinomial(table, int(k), alpha=alpha)
+            np.testing.assert_array_equal(path.support(int(k)), solution.support)
+            assert objective == solution.certificate.objective
+            assert upper == solution.certificate.upper_bound
+
+
+def test_every_size_of_a_path_over_a_wide_table_with_many_ties():
+    rng = np.random.default_rng(3)
+    table = rng.integers(0, 4, (2, 30_000)).astype(float)  # 16 different columns
+    path = sparsity_path(table, [2, 3, 10, 37, 500, 4000], alpha=1.0)
+    for k, objective in zip(path.k, path.objective, strict=True):
+        solution = solve_multinomial(table, int(k), alpha=1.0)
+        np.testing.assert_array_equal(path.support(int(k)), solution.support)
+        assert objective == solution.certificate.objective
+
+
+@pytest.mark.parametrize("model", ["bernoulli", "gaussian", "categorical"])
+def test_every_size_of_an_additive_path_is_the_solution_of_that_size(model):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3 if model == "categorical" else 2, (40, 12))
+    X = np.hstack([X, X[:, ::-1]])
+    kinds = {"gaussian": "moments", "categorical": "category", "bernoulli": "binary"}
+    counts = ClassCounts.from_matrix(X, rng.integers(0, 3, 40), kind=kinds[model])
+    path = sparsity_path(counts, range(1, 25), model=model)
+    problem = build_problem(counts, model=model, owner="test")
+    for k, objective in zip(path.k, path.objective, strict=True):
+        solution = problem.solve(int(k))
+        np.testing.assert_array_equal(path.support(int(k)), solution.support)
+        assert objective == solution.certificate.objective

@@ -497,3 +497,23 @@ def test_class_shares_stay_positive_when_the_largest_class_cannot_pay(rows):
     assert estimator.rows.sum() == pytest.approx(sum(rows))
     assert (estimator.upper < estimator.rows).all()
     assert (estimator.upper > 0).all()
+
+
+@pytest.mark.parametrize("weight", [1e70, 1e80, 1e160])
+def test_weights_of_any_size_scale_the_scores_or_are_refused(weight):
+    X, y = data(3)
+    heavy = ClassCounts.from_matrix(
+        X, y, sample_weight=np.full(len(y), weight), binary=True
+    )
+    if weight > 1e75:
+        for refused in (penalised_screening, pearson_screening):
+            with pytest.raises(ValueError, match=r"too large.*1e\+75 at most"):
+                refused(heavy, solver="test")
+        with pytest.raises(ValueError, match=r"too large.*1e\+75 at most"):
+            penalised_estimates(heavy, 1.0, solver="test")
+        return
+    # Rows so heavy are not held away from none and all: the scores of plain counts.
+    plain = penalised_screening(counted(X, y), truncated=False, solver="test").scores
+    scores = penalised_screening(heavy, solver="test").scores / weight
+    np.testing.assert_allclose(scores, plain, rtol=1e-12)
+    assert np.isfinite(pearson_screening(heavy, solver="test").scores).all()

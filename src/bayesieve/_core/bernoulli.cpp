@@ -4,9 +4,10 @@
 // truncation, F_c = f_c held in [1, upper_c]. With G = sum F_c, N = sum N_c the gain is N times
 // the mutual information of that table:
 //   sum_c  F_c log(F_c N / (N_c G)) + (N_c - F_c) log((N_c - F_c) N / (N_c (N - G))).
-// Both ratios are near one for weak columns, so they are taken through log1p of
-// D_c = F_c N - N_c G, which keeps full relative accuracy. A column that is never or always
-// present says nothing: its gain is 0 whatever smoothing makes of it.
+// Both ratios are near one for weak columns, so the terms are taken as divergences of what is
+// present and absent from what is expected (divergence.h): nothing cancels, and no product of
+// two counts overflows. A column that is never or always present says nothing: its gain is 0
+// whatever smoothing makes of it.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -20,6 +21,7 @@
 #include <tuple>
 #include <vector>
 
+#include "divergence.h"
 #include "parallel.h"
 
 namespace nb = nanobind;
@@ -38,9 +40,11 @@ constexpr std::size_t kBlock = 1 << 14;
 // are computed once.
 constexpr std::size_t kMemo = 64;
 
-double xlog1p(double x, double y) { return x > 0.0 ? x * std::log1p(y) : 0.0; }
+// A sum over classes in closed form is taken where its rounding is below this share of the gain.
+constexpr double kNegligible = 1.0 / (1ULL << 34);
 
 struct Rows {
+    std::vector<double> raw;       // n_c
     std::vector<double> smoothed;  // N_c
     double total = 0.0;            // N
     double raw_total = 0.0;        // n
@@ -48,7 +52,8 @@ struct Rows {
     const double* upper;  // largest count of each class under truncation; null under Laplace
 
     Rows(const double* class_count, std::size_t classes, double alpha_, const double* upper_)
-        : smoothed(classes), alpha(alpha_), upper(upper_) {
+        : raw(class_count, class_count + classes), smoothed(classes), alpha(alpha_),
+          upper(upper_) {
         for (std::size_t c = 0; c < classes; ++c) {
             smoothed[c] = class_count[c] + 2.0 * alpha;
             total += smoothed[c];
@@ -62,10 +67,16 @@ struct Rows {
     // Constant up to the rounding of summed row weights.
     bool constant(double raw) const { return !(raw > 0.0) || raw >= raw_total * (1.0 - 1e-12); }
 
-    double cell(double f, double n_c, double g) const {
-        if (!(n_c > 0.0)) return 0.0;
-        const double d = f * total - n_c * g;
-        return xlog1p(f, d / (n_c * g)) + xlog1p(n_c - f, -d / (n_c * (total - g)));
+    // N_c - F_c, without the rounding of a large alpha.
+    double lacking(double f, std::size_t c) const {
+        const double rest =
+            upper == nullptr ? (raw[c] - f) + alpha : smoothed[c] - lifted(f, c);
+        return std::max(rest, 0.0);
+    }
+    // What one class adds, where a share `has` of all rows has the feature and `lacks` has not.
+    double cell(double f, std::size_t c, double has, double lacks) const {
+        return bayesieve::divergence(lifted(f, c), smoothed[c] * has) +
+               bayesieve::divergence(lacking(f, c), smoothed[c] * lacks);
     }
     double null_value(double g) const {
         double value = 0.0;
@@ -113,16 +124,17 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
         const Rows shared(n, K, alphas.data()[0], largest);
         auto column = [&](const double* cells, std::size_t stride, const Rows& rows,
                           double& null_value) {
-            double raw = 0.0, g = 0.0, sum = 0.0;
+            double raw = 0.0, g = 0.0, rest = 0.0, sum = 0.0;
             for (std::size_t c = 0; c < K; ++c) {
                 raw += cells[c * stride];
                 g += rows.lifted(cells[c * stride], c);
+                rest += rows.lacking(cells[c * stride], c);
             }
             null_value = rows.null_value(g);
             if (rows.constant(raw)) return 0.0;
-            for (std::size_t c = 0; c < K; ++c)
-                sum += rows.cell(rows.lifted(cells[c * stride], c), rows.smoothed[c], g);
-            return std::max(sum, 0.0);
+            const double has = g / rows.total, lacks = rest / rows.total;
+            for (std::size_t c = 0; c < K; ++c) sum += rows.cell(cells[c * stride], c, has, lacks);
+            return sum;
         };
         std::vector<double> memo_gain, memo_null;
         if (K == 2 && !per_column && m > kMemo * kMemo) {
@@ -166,6 +178,7 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
 // Classes without the feature enter through sums over all classes, less those that have it.
 // With a_c the estimate of an absent count, such a class adds
 //   a_c log(a_c N / (N_c G)) + (N_c - a_c) log((N_c - a_c) N / (N_c (N - G))).
+// Where the rounding of these sums matters, the gain is added up class by class.
 std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassIds& row,
                                              const Vector& value, const Vector& class_count,
                                              double alpha, const std::optional<Vector>& upper) {
@@ -178,20 +191,23 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
         const Rows rows(class_count.data(), K, alpha, largest);
         const double N = rows.total;
         std::vector<double> fixed_part(K, 0.0);
-        double all_fixed = 0.0, all_absent = 0.0, all_rest = 0.0;
+        double all_fixed = 0.0, all_absent = 0.0, all_rest = 0.0, fixed_size = 0.0;
         for (std::size_t c = 0; c < K; ++c) {
             const double n_c = rows.smoothed[c], a = rows.lifted(0.0, c);
-            if (a > 0.0) fixed_part[c] += a * std::log(a * N / n_c);
+            if (a > 0.0) fixed_part[c] += a * std::log(a * (N / n_c));
             if (n_c > a) fixed_part[c] += (n_c - a) * std::log1p(-a / n_c);
             all_fixed += fixed_part[c];
+            fixed_size += std::fabs(fixed_part[c]);
             all_absent += a;
             all_rest += n_c - a;
         }
+        const double unit = (bayesieve::kRounding + static_cast<double>(K)) * bayesieve::kUnit;
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
                                                  std::size_t last) {
             double null_sum = 0.0;
+            std::vector<double> cells(K, 0.0);
             for (std::size_t i = first; i < last; ++i) {
-                double raw = 0.0, present = 0.0;
+                double raw = 0.0, present = 0.0, lacking = 0.0;
                 double fixed = all_fixed, absent = all_absent, rest = all_rest;
                 const auto begin = start.data()[i], end = start.data()[i + 1];
                 for (auto e = begin; e < end; ++e) {
@@ -199,6 +215,7 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
                     const double a = rows.lifted(0.0, c);
                     raw += value.data()[e];
                     present += rows.lifted(value.data()[e], c);
+                    lacking += rows.lacking(value.data()[e], c);
                     fixed -= fixed_part[c];
                     absent -= a;
                     rest -= rows.smoothed[c] - a;
@@ -206,11 +223,25 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
                 const double g = present + std::max(absent, 0.0);
                 null_sum += rows.null_value(g);
                 if (rows.constant(raw)) continue;
-                double sum = fixed - rest * std::log1p(-g / N);
-                if (absent > 0.0) sum -= absent * std::log(g);
+                const double has = g / N, lacks = (lacking + std::max(rest, 0.0)) / N;
+                // Terms F log(F / e) need no - F + e, which the sums have not either.
+                double sum = fixed - rest * std::log(lacks), size = fixed_size + N;
+                size += std::fabs(rest * std::log(lacks));
+                if (absent > 0.0) {
+                    sum -= absent * std::log(g);
+                    size += std::fabs(absent * std::log(g));
+                }
                 for (auto e = begin; e < end; ++e) {
                     const auto c = static_cast<std::size_t>(row.data()[e]);
-                    sum += rows.cell(rows.lifted(value.data()[e], c), rows.smoothed[c], g);
+                    const double f = value.data()[e], n_c = rows.smoothed[c];
+                    sum += rows.cell(f, c, has, lacks) + (rows.lifted(f, c) - n_c * has) +
+                           (rows.lacking(f, c) - n_c * lacks);
+                }
+                if (!(unit * size <= kNegligible * sum)) {
+                    for (auto e = begin; e < end; ++e) cells[row.data()[e]] = value.data()[e];
+                    sum = 0.0;
+                    for (std::size_t c = 0; c < K; ++c) sum += rows.cell(cells[c], c, has, lacks);
+                    for (auto e = begin; e < end; ++e) cells[row.data()[e]] = 0.0;
                 }
                 gain[i] = std::max(sum, 0.0);
             }

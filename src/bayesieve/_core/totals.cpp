@@ -9,7 +9,9 @@
 // Since h_i(p) <= G_i max_c(-log p_c), `collect` takes logarithms only of columns whose total
 // can reach the level, and of a dense table only where chi-square can, which bounds KL:
 //   h_i(p) <= sum_c (F - p_c G_i)^2 / (p_c G_i).
-// Counts are mostly small integers: x log x comes from a table for them.
+// Counts are mostly small integers: x log x comes from a table for them. Differences of x log x
+// round by more than a gain that is small beside its total; each comes with a bound on that, and
+// where the bound matters the gain is computed again without cancellation (divergence.h).
 //
 // A table is dense, (K, m) in C order, or the three arrays of a CSC matrix (K, m). Columns
 // without any count are left out everywhere but in the sum of G log G.
@@ -25,6 +27,7 @@
 #include <tuple>
 #include <vector>
 
+#include "divergence.h"
 #include "parallel.h"
 
 namespace nb = nanobind;
@@ -53,6 +56,13 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
 }
 
 constexpr std::size_t kTableSize = 4096;
+// Rounding up to this share of what a gain is compared with decides nothing.
+constexpr double kNegligible = 1.0 / (1ULL << 34);
+
+// A gain and how far rounding may have moved it.
+struct Gain {
+    double value, doubt;
+};
 
 // x log x of smoothed counts, from a table where the raw count is a small integer.
 struct Smoothing {
@@ -76,6 +86,8 @@ struct Smoothing {
     }
     double at(std::size_t column) const { return per_column ? alpha[column] : alpha[0]; }
     double total(double raw, std::size_t column) const { return raw + classes * at(column); }
+    // Of a sum over the classes, relative to the sum of the sizes of its terms.
+    double rounding() const { return (bayesieve::kRounding + classes) * bayesieve::kUnit; }
 
     // Large totals: differences of x log x would lose what ratios keep.
     bool is_small(double raw) const { return raw < static_cast<double>(kTableSize); }
@@ -99,21 +111,27 @@ struct Smoothing {
     }
 };
 
-// Class shares as chi-square needs them. Shares that do not sum to one (a class without any
-// count has log p = 0 by convention) give no bound.
-struct ShareBound {
-    std::vector<double> share, inverse;
-    bool usable = false;
+// Class shares and what is computed from them once. A share of zero belongs to a class without
+// any count, so its logarithm is only ever multiplied by zero. Chi-square bounds a gain where
+// all shares are positive and sum to one.
+struct Shares {
+    const double* p = nullptr;
+    std::vector<double> log_p, inverse;
+    double sum_log_p = 0.0;
+    bool bounds = false;
 
-    ShareBound(const double* log_p, std::size_t classes) {
-        if (log_p == nullptr) return;
+    Shares() = default;
+    Shares(const double* p_, std::size_t classes) : p(p_) {
         double sum = 0.0;
+        bounds = true;
         for (std::size_t c = 0; c < classes; ++c) {
-            share.push_back(std::exp(log_p[c]));
-            inverse.push_back(std::exp(-log_p[c]));
-            sum += share[c];
+            log_p.push_back(p[c] > 0.0 ? std::log(p[c]) : 0.0);
+            inverse.push_back(p[c] > 0.0 ? 1.0 / p[c] : 0.0);
+            sum_log_p += log_p[c];
+            sum += p[c];
+            bounds = bounds && p[c] > 0.0;
         }
-        usable = std::abs(sum - 1.0) < 1e-9;
+        bounds = bounds && std::abs(sum - 1.0) < 1e-9;
     }
 };
 
@@ -150,35 +168,51 @@ struct DenseColumns {
     }
     // Whether chi-square leaves room for a gain of that level. The margin covers its rounding
     // and that of shares which are one in sum only to 1e-9.
-    bool can_reach(std::size_t i, double raw, const Smoothing& smooth, const ShareBound& bound,
+    bool can_reach(std::size_t i, double raw, const Smoothing& smooth, const Shares& shares,
                    double level) const {
-        if (!bound.usable) return true;
+        if (!shares.bounds) return true;
         const double alpha = smooth.at(i), total = smooth.total(raw, i);
         double chi = 0.0;
         for (std::size_t c = 0; c < classes; ++c) {
-            const double away = f[c * columns + i] + alpha - bound.share[c] * total;
-            chi += away * away * bound.inverse[c];
+            const double away = f[c * columns + i] + alpha - shares.p[c] * total;
+            chi += away * away * shares.inverse[c];
         }
         return chi >= total * (level * (1.0 - 1e-9) - 1e-8 * total);
     }
-    double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
-                double /*sum_log_p*/) const {
+    Gain quick_gain(std::size_t i, double raw, const Smoothing& smooth,
+                    const Shares& shares) const {
         const double alpha = smooth.at(i);
+        double gain = 0.0, size = 0.0;
         if (!smooth.is_small(raw)) {
             const double total = smooth.total(raw, i);
-            double sum = 0.0;
-            for (std::size_t c = 0; c < classes; ++c)
-                sum += Smoothing::against(f[c * columns + i] + alpha, total, log_p[c]);
-            return sum;
+            for (std::size_t c = 0; c < classes; ++c) {
+                const double cell = f[c * columns + i] + alpha;
+                const double term = Smoothing::against(cell, total, shares.log_p[c]);
+                gain += term;
+                size += std::fabs(term) + cell * (1.0 - shares.log_p[c]);
+            }
+            return {gain, smooth.rounding() * size};
         }
-        double v = -smooth.whole(raw, i), cross = 0.0;
+        const double whole = smooth.whole(raw, i);
+        gain = -whole;
+        size = std::fabs(whole);
+        double cross = 0.0;
         for (std::size_t c = 0; c < classes; ++c) {
-            const double x = f[c * columns + i];
-            v += smooth.cell(x, i);
+            const double x = f[c * columns + i], cell = smooth.cell(x, i);
+            gain += cell;
+            size += std::fabs(cell) + x + alpha;
             const double smoothed = x + alpha;
-            if (smoothed > 0.0) cross += smoothed * log_p[c];
+            if (smoothed > 0.0) cross += smoothed * shares.log_p[c];
         }
-        return v - cross;
+        return {gain - cross, smooth.rounding() * (size - cross)};
+    }
+    Gain sure_gain(std::size_t i, double raw, const Smoothing& smooth,
+                   const Shares& shares) const {
+        const double alpha = smooth.at(i), total = smooth.total(raw, i);
+        bayesieve::Divergence h;
+        for (std::size_t c = 0; c < classes; ++c)
+            if (shares.p[c] > 0.0) h.add(f[c * columns + i] + alpha, shares.p[c] * total);
+        return {h.sum, h.doubt(total, smooth.classes)};
     }
 };
 
@@ -202,31 +236,54 @@ struct SparseColumns {
             raw[i - first] = sum;
         }
     }
-    bool can_reach(std::size_t, double, const Smoothing&, const ShareBound&, double) const {
+    bool can_reach(std::size_t, double, const Smoothing&, const Shares&, double) const {
         return true;  // its gain costs no more than its chi-square
     }
     // A class without count contributes terms in alpha alone, in closed form.
-    double gain(std::size_t i, double raw, const Smoothing& smooth, const double* log_p,
-                double sum_log_p) const {
+    Gain quick_gain(std::size_t i, double raw, const Smoothing& smooth,
+                    const Shares& shares) const {
         const double alpha = smooth.at(i);
         const auto present = static_cast<double>(start[i + 1] - start[i]);
+        const double total = smooth.total(raw, i);
+        double gain, size;
         if (!smooth.is_small(raw)) {
-            const double total = smooth.total(raw, i);
-            double sum = (smooth.classes - present) * Smoothing::against(alpha, total, 0.0);
-            if (alpha > 0.0) sum -= alpha * sum_log_p;
-            for (auto e = start[i]; e < start[i + 1]; ++e) {
-                sum += Smoothing::against(value[e] + alpha, total, log_p[row[e]]);
-                if (alpha > 0.0) sum += alpha * log_p[row[e]];
+            gain = (smooth.classes - present) * Smoothing::against(alpha, total, 0.0);
+            size = std::fabs(gain) + total;
+            if (alpha > 0.0) {
+                gain -= alpha * shares.sum_log_p;
+                size -= alpha * shares.sum_log_p;
             }
-            return sum;
+            for (auto e = start[i]; e < start[i + 1]; ++e) {
+                const double log_p = shares.log_p[row[e]];
+                const double term = Smoothing::against(value[e] + alpha, total, log_p);
+                gain += term;
+                size += std::fabs(term) - (value[e] + alpha) * log_p;
+                if (alpha > 0.0) gain += alpha * log_p;
+            }
+            return {gain, smooth.rounding() * size};
         }
-        double v = (smooth.classes - present) * Smoothing::plain(alpha) - smooth.whole(raw, i);
-        double cross = alpha > 0.0 ? alpha * sum_log_p : 0.0;
+        const double absent = (smooth.classes - present) * Smoothing::plain(alpha);
+        const double whole = smooth.whole(raw, i);
+        gain = absent - whole;
+        size = std::fabs(absent) + std::fabs(whole) + total;
+        double cross = alpha > 0.0 ? alpha * shares.sum_log_p : 0.0;
         for (auto e = start[i]; e < start[i + 1]; ++e) {
-            v += smooth.cell(value[e], i);
-            if (value[e] > 0.0) cross += value[e] * log_p[row[e]];
+            const double cell = smooth.cell(value[e], i);
+            gain += cell;
+            size += std::fabs(cell);
+            if (value[e] > 0.0) cross += value[e] * shares.log_p[row[e]];
         }
-        return v - cross;
+        return {gain - cross, smooth.rounding() * (size - cross)};
+    }
+    Gain sure_gain(std::size_t i, double raw, const Smoothing& smooth,
+                   const Shares& shares) const {
+        const double alpha = smooth.at(i), total = smooth.total(raw, i);
+        std::vector<double> cells(classes, alpha);
+        for (auto e = start[i]; e < start[i + 1]; ++e) cells[row[e]] += value[e];
+        bayesieve::Divergence h;
+        for (std::size_t c = 0; c < classes; ++c)
+            if (shares.p[c] > 0.0) h.add(cells[c], shares.p[c] * total);
+        return {h.sum, h.doubt(total, smooth.classes)};
     }
 };
 
@@ -304,19 +361,29 @@ std::tuple<DoubleArray, double, std::int64_t, IndexArray> scan(const Columns& co
             to_numpy(std::move(histogram))};
 }
 
-// Columns with a count, a total of at least min_total and, if log_p is given, a gain of at
+// Whether a gain reaches the level, or may do so within its rounding.
+template <class Columns>
+bool reaches(const Columns& columns, std::size_t i, double raw, const Smoothing& smooth,
+             const Shares& shares, double level) {
+    if (!(level > 0.0)) return true;
+    if (!columns.can_reach(i, raw, smooth, shares, level)) return false;
+    const Gain quick = columns.quick_gain(i, raw, smooth, shares);
+    if (quick.value + quick.doubt < level) return false;
+    if (quick.doubt <= kNegligible * level) return true;
+    const Gain sure = columns.sure_gain(i, raw, smooth, shares);
+    return sure.value + 2.0 * sure.doubt >= level;  // once more for the rounding of p
+}
+
+// Columns with a count, a total of at least min_total and, if shares are given, a gain of at
 // least min_gain, in increasing order.
 template <class Columns>
 IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_total,
-                   const double* log_p, double min_gain) {
+                   const double* p, double min_gain) {
     const std::size_t m = columns.columns;
     std::vector<std::int64_t> found;
     {
         nb::gil_scoped_release release;
-        double sum_log_p = 0.0;
-        if (log_p != nullptr)
-            for (std::size_t c = 0; c < columns.classes; ++c) sum_log_p += log_p[c];
-        const ShareBound bound(log_p, columns.classes);
+        const Shares shares = p == nullptr ? Shares() : Shares(p, columns.classes);
         std::vector<std::vector<std::int64_t>> parts(bayesieve::block_count(m, kBlock));
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t begin,
                                                  std::size_t end) {
@@ -340,9 +407,8 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
                 }
                 for (std::size_t q = 0; q < count; ++q) {
                     const std::size_t i = first + large[q];
-                    if (log_p == nullptr ||
-                        (columns.can_reach(i, raw[large[q]], smooth, bound, min_gain) &&
-                         columns.gain(i, raw[large[q]], smooth, log_p, sum_log_p) >= min_gain))
+                    if (p == nullptr ||
+                        reaches(columns, i, raw[large[q]], smooth, shares, min_gain))
                         parts[b].push_back(static_cast<std::int64_t>(i));
                 }
             }
@@ -403,23 +469,26 @@ std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Sm
 }
 
 template <class Columns>
-DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* log_p) {
+DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* p) {
     const std::size_t m = columns.columns;
     std::vector<double> gain(m, 0.0);
     {
         nb::gil_scoped_release release;
-        double sum_log_p = 0.0;
-        for (std::size_t c = 0; c < columns.classes; ++c) sum_log_p += log_p[c];
+        const Shares shares(p, columns.classes);
         bayesieve::for_each_block(
             m, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
                 double raw[kTile];
                 for (std::size_t first = begin; first < end; first += kTile) {
                     const std::size_t last = std::min(end, first + kTile);
                     columns.totals(first, last, raw, nullptr);
-                    for (std::size_t i = first; i < last; ++i)
-                        if (raw[i - first] > 0.0)
-                            gain[i] = std::max(0.0, columns.gain(i, raw[i - first], smooth, log_p,
-                                                                 sum_log_p));
+                    for (std::size_t i = first; i < last; ++i) {
+                        const double r = raw[i - first];
+                        if (!(r > 0.0)) continue;
+                        Gain h = columns.quick_gain(i, r, smooth, shares);
+                        if (!(h.doubt <= kNegligible * h.value))
+                            h = columns.sure_gain(i, r, smooth, shares);
+                        gain[i] = h.value;
+                    }
                 }
             });
     }
@@ -432,10 +501,10 @@ struct Smoothed {
     Columns columns;
     Smoothing smoothing;
 
-    const double* shares(const Vector& log_p) const {
-        if (log_p.shape(0) != columns.classes)
-            throw std::invalid_argument("log_p must have one value for each class");
-        return log_p.data();
+    const double* checked(const Vector& shares) const {
+        if (shares.shape(0) != columns.classes)
+            throw std::invalid_argument("shares must have one value for each class");
+        return shares.data();
     }
 };
 
@@ -455,19 +524,19 @@ nb::class_<Smoothed<Columns>> bind(nb::module_& m, const char* name, const char*
             "min_total"_a, "Columns with a count whose total reaches min_total.")
         .def(
             "with_gain",
-            [](const Self& self, const Vector& log_p, double min_gain, double min_total) {
-                return collect(self.columns, self.smoothing, min_total, self.shares(log_p),
+            [](const Self& self, const Vector& shares, double min_gain, double min_total) {
+                return collect(self.columns, self.smoothing, min_total, self.checked(shares),
                                min_gain);
             },
-            "log_p"_a, "min_gain"_a, "min_total"_a,
-            "Columns with a count whose gain at p reaches min_gain; no logarithm is taken of\n"
-            "columns whose total is under min_total.")
+            "shares"_a, "min_gain"_a, "min_total"_a,
+            "Columns with a count whose gain at p reaches min_gain, or may do so within its\n"
+            "rounding; no logarithm is taken of columns whose total is under min_total.")
         .def(
             "gains",
-            [](const Self& self, const Vector& log_p) {
-                return gains(self.columns, self.smoothing, self.shares(log_p));
+            [](const Self& self, const Vector& shares) {
+                return gains(self.columns, self.smoothing, self.checked(shares));
             },
-            "log_p"_a, "Gain of every column at p; 0 for a column without counts.");
+            "shares"_a, "Gain of every column at p; 0 for a column without counts.");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-// The relaxation for two classes: minimise over the share a of the first class
+// The relaxation for two classes: minimise over class shares (a + t, b - t) the function
 //
-//   s_k(h(a)) + chosen,   h_i(a) = v_i - f0_i log a - f1_i log(1 - a),
+//   s_k(h(t)) + chosen,   h_i(t) = v_i - f0_i log(1 + t/a) - f1_i log(1 - t/b),
 //
-// where s_k sums the k largest. The minimum is bracketed; every set of k largest is an atom,
+// where s_k sums the k largest and v_i is the gain at the anchor (a, b), t = 0. Near the anchor
+// nothing cancels; what rounding may add elsewhere is part of the upper bound.
+// The minimum is bracketed; every set of k largest is an atom,
 // a curve that bounds s_k from below everywhere, and the next point is the minimum of the
 // current atom where that lies inside the bracket, else where the atoms of both ends cross.
 // Solving thousands of paths in cross-validation is this loop on a few thousand columns, so
@@ -20,6 +22,8 @@
 #include <tuple>
 #include <vector>
 
+#include "divergence.h"
+
 namespace nb = nanobind;
 using nb::literals::operator""_a;
 
@@ -30,18 +34,38 @@ using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kSumUnits = 80.0;  // rounding of a sum of k values, and one for each run of 64
 constexpr int kFreeSteps = 40;  // evaluations before an atom's own minimum is no longer tried
 
-struct Atom {
-    double value = 0.0, s0 = 0.0, s1 = 0.0, own_gain = 0.0;
+// Where the gains v_i are taken: the class shares at step 0.
+struct Anchor {
+    double a, b;
 
-    double own_share() const { return s0 / (s0 + s1); }
-    double at(double share) const {
-        return value - (s0 * std::log(share) + s1 * std::log1p(-share));
+    double log0(double step) const { return std::log1p(step / a); }
+    double log1(double step) const { return std::log1p(-step / b); }
+    // By how much the logarithms at a step err, in units in the last place: their size, and
+    // what is lost where a share shrinks to a fraction.
+    double roughness(double step) const {
+        if (step == 0.0) return 0.0;
+        const double shrunk = std::max(a / (a + step), b / (b - step));
+        return std::max(std::fabs(log0(step)), std::fabs(log1(step))) + shrunk - 1.0;
     }
 };
 
-double xlogy(double x, double y) { return x > 0.0 ? x * std::log(y) : 0.0; }
+struct Atom {
+    double value = 0.0, s0 = 0.0, s1 = 0.0, own_gain = 0.0, own_step = 0.0;
+
+    double at(const Anchor& anchor, double step) const {
+        return value - (s0 * anchor.log0(step) + s1 * anchor.log1(step));
+    }
+    void find_own(const Anchor& anchor) {
+        const double total = s0 + s1;
+        // From the smaller class, whose share is the more accurate one.
+        own_step = anchor.a <= anchor.b ? s0 / total - anchor.a : anchor.b - s1 / total;
+        own_gain = value - bayesieve::divergence(s0, anchor.a * total) -
+                   bayesieve::divergence(s1, anchor.b * total);
+    }
+};
 
 // Sums in runs of 64 keep the rounding of long sums small.
 struct Sum {
@@ -60,11 +84,13 @@ struct Sum {
 
 class Relaxation {
 public:
-    const double *value, *f0, *f1;
+    const double *value, *doubt, *f0, *f1;
     std::size_t n, k;
-    double chosen_value, chosen0, chosen1;
+    double chosen_value, chosen_doubt, chosen0, chosen1;
+    Anchor anchor;
+    double weight;  // at least the sum of all counts of a support
 
-    double upper = kInfinity, lower = -kInfinity, share_at_upper = 0.5;
+    double upper = kInfinity, lower = -kInfinity, step_at_upper = 0.0, margin_at_upper = 0.0;
     double floor = 0.0, following = 0.0, best_gain = -kInfinity;
     std::int64_t evaluations = 0;
     std::vector<double> gains, gains_at_upper, scratch;
@@ -102,8 +128,8 @@ public:
         return true;
     }
 
-    Atom evaluate(double share) {
-        const double log0 = std::log(share), log1 = std::log1p(-share);
+    Atom evaluate(double step) {
+        const double log0 = anchor.log0(step), log1 = anchor.log1(step);
         for (std::size_t i = 0; i < n; ++i) {
             const double h = value[i] - f0[i] * log0 - f1[i] * log1;
             gains[i] = h > 0.0 ? h : 0.0;
@@ -132,14 +158,14 @@ public:
         atom.value = chosen_value + v.get();
         atom.s0 = chosen0 + s0.get();
         atom.s1 = chosen1 + s1.get();
-        const double total = atom.s0 + atom.s1;
-        atom.own_gain =
-            atom.value - xlogy(atom.s0, atom.s0 / total) - xlogy(atom.s1, atom.s1 / total);
-        const double here = std::max(atom.value - (atom.s0 * log0 + atom.s1 * log1),
-                                     atom.own_gain);
+        atom.find_own(anchor);
+        const double margin = 8.0 * bayesieve::kUnit * weight * anchor.roughness(step);
+        const double here =
+            std::max(atom.value - (atom.s0 * log0 + atom.s1 * log1), atom.own_gain) + margin;
         if (here < upper) {
             upper = here;
-            share_at_upper = share;
+            margin_at_upper = margin;
+            step_at_upper = step;
             gains_at_upper = gains;
             floor = kth;
             following = next;
@@ -153,6 +179,27 @@ public:
         return atom;
     }
 
+    // Gain of the best set without the doubts it was raised by, and how far rounding may have
+    // moved it: those doubts, that of its own divergence and that of the sums.
+    std::pair<double, double> best_with_doubt() const {
+        Sum v, d, s0, s1;
+        for (const std::int64_t i : best) {
+            v.add(value[i]);
+            d.add(doubt[i]);
+            s0.add(f0[i]);
+            s1.add(f1[i]);
+        }
+        const double sum0 = chosen0 + s0.get(), sum1 = chosen1 + s1.get(), total = sum0 + sum1;
+        bayesieve::Divergence less;
+        less.add(sum0, anchor.a * total);
+        less.add(sum1, anchor.b * total);
+        const double raised = chosen_value + v.get(), lift = chosen_doubt + d.get();
+        const double units = kSumUnits + static_cast<double>(best.size()) / 64.0;
+        return {std::max(raised - lift - less.sum, 0.0),
+                lift + (bayesieve::kRounding + 2.0) * bayesieve::kUnit * (less.sum + less.away) +
+                    units * bayesieve::kUnit * (raised + less.sum)};
+    }
+
 private:
     double last_kth = 0.0;
 };
@@ -160,27 +207,28 @@ private:
 // Minimises the larger of two atoms inside the bracket. The left one lies above at `low`, the
 // right one at `high`; each is convex, so its least value on its side of their crossing is at
 // its own minimum or at the crossing.
-std::pair<double, double> crossing(const Atom& left, const Atom& right, double low, double high) {
+std::pair<double, double> crossing(const Anchor& anchor, const Atom& left, const Atom& right,
+                                   double low, double high) {
     const double shift = left.value - right.value;
     const double d0 = left.s0 - right.s0, d1 = left.s1 - right.s1;
     double a = low, b = high;
-    for (int step = 0; step < 100; ++step) {
+    for (int halving = 0; halving < 100; ++halving) {
         const double middle = 0.5 * (a + b);
         if (!(a < middle && middle < b)) break;
-        if (shift - d0 * std::log(middle) - d1 * std::log1p(-middle) > 0.0) a = middle;
+        if (shift - d0 * anchor.log0(middle) - d1 * anchor.log1(middle) > 0.0) a = middle;
         else b = middle;
     }
-    const double x_left = std::min(left.own_share(), b), x_right = std::max(right.own_share(), a);
-    const double on_left = left.at(x_left), on_right = right.at(x_right);
+    const double x_left = std::min(left.own_step, b), x_right = std::max(right.own_step, a);
+    const double on_left = left.at(anchor, x_left), on_right = right.at(anchor, x_right);
     return on_left <= on_right ? std::pair{x_left, on_left} : std::pair{x_right, on_right};
 }
 
-void minimise(Relaxation& r, double share, double good_enough, double tolerance,
+void minimise(Relaxation& r, double step, double good_enough, double tolerance,
               double branch_tolerance, std::int64_t most, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     auto done = [&] {
-        double allowed = tolerance * std::fabs(r.upper);
+        double allowed = std::max(tolerance * std::fabs(r.upper), 2.0 * r.margin_at_upper);
         if (r.lower > good_enough && good_enough > -kInfinity)
             allowed = std::max(allowed, branch_tolerance * (r.lower - good_enough));
         return r.upper - r.lower <= allowed || r.upper <= good_enough ||
@@ -188,18 +236,18 @@ void minimise(Relaxation& r, double share, double good_enough, double tolerance,
                (seconds < kInfinity &&
                 std::chrono::duration<double>(Clock::now() - begin).count() > seconds);
     };
-    double low = 0.0, high = 1.0;
+    double low = -r.anchor.a, high = r.anchor.b;
     bool has_left = false, has_right = false;
     Atom left, right;
     while (true) {
-        const Atom atom = r.evaluate(share);
-        const double target = atom.own_share();
-        if (target > share) {
-            low = share;
+        const Atom atom = r.evaluate(step);
+        const double target = atom.own_step;
+        if (target > step) {
+            low = step;
             left = atom;
             has_left = true;
-        } else if (target < share) {
-            high = share;
+        } else if (target < step) {
+            high = step;
             right = atom;
             has_right = true;
         } else {
@@ -207,18 +255,18 @@ void minimise(Relaxation& r, double share, double good_enough, double tolerance,
         }
         if (done()) return;
         if (low < target && target < high && r.evaluations < kFreeSteps) {
-            share = target;
+            step = target;
             continue;
         }
         if (has_left && has_right) {
-            const auto [where, bound] = crossing(left, right, low, high);
-            share = where;
+            const auto [where, bound] = crossing(r.anchor, left, right, low, high);
+            step = where;
             r.lower = std::max(r.lower, std::min(bound, r.upper));
             if (done()) return;
         } else {
-            share = 0.5 * (low + high);
+            step = 0.5 * (low + high);
         }
-        if (!(low < share && share < high)) {  // neighbouring numbers: nothing in between
+        if (!(low < step && step < high)) {  // neighbouring numbers: nothing in between
             r.lower = r.upper;
             return;
         }
@@ -232,41 +280,60 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
 }
 
-using Result = std::tuple<double, double, double, DoubleArray, double, double, double, IndexArray,
-                          std::int64_t>;
+using Result = std::tuple<double, double, double, double, DoubleArray, double, double, double,
+                          double, IndexArray, std::int64_t>;
 
-Result relax_two_classes(const Vector& value, const Vector& f0, const Vector& f1, std::size_t k,
-                         double chosen_value, double chosen0, double chosen1, double share,
-                         double good_enough, double tolerance, double branch_tolerance,
-                         std::int64_t most, double seconds) {
+Result relax_two_classes(const Vector& value, const Vector& doubt, const Vector& f0,
+                         const Vector& f1, std::size_t k, double chosen_value,
+                         double chosen_doubt, double chosen0, double chosen1, double share0,
+                         double share1, double weight, double step, double good_enough,
+                         double tolerance, double branch_tolerance, std::int64_t most,
+                         double seconds) {
     const std::size_t n = value.shape(0);
-    if (f0.shape(0) != n || f1.shape(0) != n || k < 1 || k >= n || !(share > 0.0 && share < 1.0))
-        throw std::invalid_argument("1 <= k < n columns and a share inside (0, 1) are needed");
+    if (doubt.shape(0) != n || f0.shape(0) != n || f1.shape(0) != n || k < 1 || k >= n ||
+        !(share0 > 0.0 && share1 > 0.0 && step > -share0 && step < share1))
+        throw std::invalid_argument(
+            "1 <= k < n columns, positive shares and a step between them are needed");
     Relaxation r{};
     r.value = value.data();
+    r.doubt = doubt.data();
     r.f0 = f0.data();
     r.f1 = f1.data();
     r.n = n;
     r.k = k;
     r.chosen_value = chosen_value;
+    r.chosen_doubt = chosen_doubt;
     r.chosen0 = chosen0;
     r.chosen1 = chosen1;
+    r.anchor = {share0, share1};
+    r.weight = weight;
     {
         nb::gil_scoped_release release;
         r.gains.resize(n);
-        minimise(r, share, good_enough, tolerance, branch_tolerance, most, seconds);
+        minimise(r, step, good_enough, tolerance, branch_tolerance, most, seconds);
     }
-    return {r.upper,     r.lower,       r.share_at_upper, to_numpy(std::move(r.gains_at_upper)),
-            r.floor,     r.following,   r.best_gain,      to_numpy(std::move(r.best)),
+    const auto [best_gain, best_doubt] = r.best_with_doubt();
+    return {r.upper,
+            r.margin_at_upper,
+            r.lower,
+            r.step_at_upper,
+            to_numpy(std::move(r.gains_at_upper)),
+            r.floor,
+            r.following,
+            best_gain,
+            best_doubt,
+            to_numpy(std::move(r.best)),
             r.evaluations};
 }
 
 }  // namespace
 
 void register_two_class_relaxation(nb::module_& m) {
-    m.def("relax_two_classes", &relax_two_classes, "value"_a, "f0"_a, "f1"_a, "k"_a,
-          "chosen_value"_a, "chosen0"_a, "chosen1"_a, "share"_a, "good_enough"_a, "tolerance"_a,
-          "branch_tolerance"_a, "most"_a, "seconds"_a,
-          "Upper and lower bound, share at the upper bound, gains there, k-th and (k+1)-th\n"
-          "largest of them, value and positions of the best set met, evaluations.");
+    m.def("relax_two_classes", &relax_two_classes, "value"_a, "doubt"_a, "f0"_a, "f1"_a, "k"_a,
+          "chosen_value"_a, "chosen_doubt"_a, "chosen0"_a, "chosen1"_a, "share0"_a, "share1"_a, "weight"_a,
+          "step"_a, "good_enough"_a, "tolerance"_a, "branch_tolerance"_a, "most"_a, "seconds"_a,
+          "Upper bound, the part of it that is rounding away from the anchor, lower bound, step\n"
+          "from the anchor at the upper bound, gains there, k-th and (k+1)-th largest of them,\n"
+          "gain of the best set met, its doubt and its positions, evaluations. Values are gains\n"
+          "at the anchor raised by their doubt.");
 }

@@ -45,6 +45,8 @@ def certificate_fields(certificate: Any) -> dict[str, Any]:
     }
     fields["is_optimal"] = bool(certificate.is_optimal)
     fields["nodes"] = int(certificate.nodes)
+    if certificate.remark:
+        fields["remark"] = certificate.remark
     return fields
 
 

@@ -14,11 +14,11 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._unreadable import check_encoding, convert_hint, unreadable
+from bayesieve.utils._computed_once import computed_once
 
 __all__ = ["DataFiles", "check_column", "expanded", "find_files", "needs"]
 
@@ -189,13 +189,13 @@ class DataFiles:
         """Whether values are written as text and have no types."""
         return self.format in ("csv", "tsv")
 
-    @cached_property
+    @computed_once
     def connection(self) -> Any:
         """A DuckDB of its own."""
         needs("pyarrow")
         return needs("duckdb").connect()
 
-    @cached_property
+    @computed_once
     def columns(self) -> list[str]:
         """Names of the columns, the same in every file."""
         first = self._columns_of(self.paths[0])
@@ -287,7 +287,7 @@ class DataFiles:
         except duckdb.Error as error:
             raise self._unreadable(path, error) from None
 
-    @cached_property
+    @computed_once
     def _headers(self) -> dict[str, tuple[list[str], str, int]]:
         return {}
 

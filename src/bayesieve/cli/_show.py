@@ -127,8 +127,10 @@ def certificate_sentence(certificate: dict[str, Any], k: int, unit: str) -> str:
     if certificate["is_optimal"]:
         return f"Proven: no other {these} explain the labels better."
     short = 100 * certificate["relative_gap"]
+    remark = f"; {certificate['remark']}" if "remark" in certificate else ""
     return (
-        f"Proven: these {these} are at most {short:.2g} % short of the best possible."
+        f"Proven: these {these} are at most {short:.2g} % short of the best "
+        f"possible{remark}."
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from bayesieve.counts._spark import default_groups, spark_parts
 from bayesieve.counts._storage import load_parts, save_parts
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_options import DEFAULT_PATTERN
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._validation import check_names, label_array
 
 __all__ = ["ClassCounts", "count_matrix"]
@@ -627,7 +627,7 @@ min_df, max_df, max_features
         """Number of codes per feature (categories only)."""
         return self._parts.n_categories
 
-    @cached_property
+    @computed_once
     def category_offsets(self) -> Array | None:
         """First column of each feature in `feature_count` (categories only)."""
         sizes = self._parts.n_categories

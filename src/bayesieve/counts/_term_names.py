@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, overload
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from bayesieve import _core
 from bayesieve.counts._parts import Array
+from bayesieve.utils._computed_once import computed_once
 
 
 def pack(texts: Iterable[str]) -> tuple[Array, Array]:
@@ -58,7 +58,7 @@ class TermNames:
         """Pack strings, in the order given; sort them first if need be."""
         return cls(*pack(texts))
 
-    @cached_property
+    @computed_once
     def is_sorted(self) -> bool:
         """Whether the strings are distinct and in order."""
         return bool(_core.names_are_sorted(self.data, self.offsets))

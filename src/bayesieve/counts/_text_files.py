@@ -16,11 +16,11 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from bayesieve.counts._batch_counter import BadRows
+from bayesieve.utils._computed_once import computed_once
 
 BATCH_ROWS = 1 << 16
 # Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
@@ -132,7 +132,7 @@ class Reader:
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads
 
-    @cached_property
+    @computed_once
     def connection(self) -> Any:
         """A database of its own, in memory."""
         needs("pyarrow")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from numbers import Integral
 from typing import Any
@@ -16,6 +15,7 @@ from bayesieve import _core
 from bayesieve.counts._parts import Array
 from bayesieve.counts._term_names import pack
 from bayesieve.counts._text_tables import text_tables, without_accents
+from bayesieve.utils._computed_once import computed_once
 
 _REGEX_ROWS = 1 << 13
 DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
@@ -128,7 +128,7 @@ class TextOptions:
         """Whether the compiled core finds the words itself."""
         return self.analyzer != "word" or self.token_pattern in _KNOWN
 
-    @cached_property
+    @computed_once
     def plan(self) -> Any:
         """The options as the compiled core takes them."""
         # As CountVectorizer, which has no use for stop words within characters.
@@ -144,7 +144,7 @@ class TextOptions:
             *pack(stop or ()),
         )
 
-    @cached_property
+    @computed_once
     def words_of(self) -> Callable[[str], list[str]]:
         """The slower path: a function from a text to its words, through `re`."""
         find = re.compile(self.token_pattern).findall

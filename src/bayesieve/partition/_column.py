@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.partition._partition import IntervalPartition, PartitionCost
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._exact_numbers import Origin
 
 __all__ = ["ColumnPartition", "PartitionTable"]
@@ -118,7 +118,7 @@ class ColumnPartition:
     is_time: bool = False
     origin: Origin | None = None
 
-    @cached_property
+    @computed_once
     def _groups(self) -> dict[Hashable, int]:
         assert isinstance(self.parts, ValueGrouping)
         return dict(zip(self.values, self.parts.group.tolist(), strict=True))

@@ -258,6 +258,7 @@ class CertificateKind(Kind):
         "relative_gap",
         "published_bound",
         "sharp_bound",
+        "rounding",
     )
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
@@ -275,6 +276,7 @@ class CertificateKind(Kind):
         if not isinstance(entry, dict):
             raise ValueError(f"{name!r} is not a certificate")
         fields = {key: unpack_plain(v, name, reader) for key, v in entry.items()}
+        fields.setdefault("rounding", 0.0)  # files from before it was stated
         whole = {"is_optimal": bool, "nodes": int, "k": int}
         for key, value in fields.items():
             if type(value) not in ((whole[key],) if key in whole else (int, float)):

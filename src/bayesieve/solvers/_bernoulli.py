@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from bayesieve import _core
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._certificate import Solution
-from bayesieve.solvers._inputs import check_alpha, check_size, count_table, row_counts
+from bayesieve.solvers._inputs import (
+    check_alpha,
+    check_range,
+    check_size,
+    count_table,
+    row_counts,
+)
 from bayesieve.solvers._logs import Floats
 
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
@@ -37,8 +43,9 @@ def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solu
     Notes
     -----
     The gain of a feature is n times its mutual information with the class; the k
-    largest are the optimum, so supports are nested. A feature that is present in no row
-    or in every row is never selected.
+    largest are the optimum, so supports are nested; of equal computed gains the lower
+    index is taken. A feature that is present in no row or in every row is never
+    selected.
 
     Examples
     --------
@@ -123,6 +130,8 @@ def bernoulli_problem(
     else:
         alphas = check_alpha(alpha, n_features, solver=solver)
         estimator = BernoulliEstimator.laplace(rows, alphas)
+    weight = n_rows + 2.0 * n_classes * float(estimator.alpha.max())
+    check_range(weight, solver=solver)
     if isinstance(table, np.ndarray):
         totals = table.sum(axis=0)
         gains, null_value = _core.bernoulli_gains(
@@ -160,5 +169,6 @@ def bernoulli_problem(
         extra_parameters=float(n_classes - 1),
         n_rows=n_rows,
         class_shares=rows / n_rows,
+        weight=weight,
         estimate=estimate,
     )

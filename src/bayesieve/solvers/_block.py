@@ -1,23 +1,31 @@
 """A handful of columns taken out of the table, ready for many evaluations.
 
-Everything the relaxation and the search need of a column i is
-``v_i = sum_c f_ci log(f_ci / G_i)`` and the counts ``f_ci`` themselves:
-``h_i(p) = v_i - sum_c f_ci log p_c``. Both add up over a set of columns, so columns
-that are fixed into every support of a subproblem enter as two sums.
+Everything the relaxation and the search need of a column i is its gain at one point,
+the *anchor* a, and the smoothed counts ``f_ci``: at class shares p the gain is
+``h_i(p) = h_i(a) - sum_c f_ci log(p_c / a_c)``. Both add up over a set of columns, so
+columns that are fixed into every support of a subproblem enter as two sums.
+
+The gain at the anchor is computed without cancellation and comes with a bound on its
+rounding, the *doubt*. Values here are gains raised by their doubt: a sum of the k
+largest of them is a bound from above in exact arithmetic. Away from the anchor rounding
+grows with the counts; `Block.margin` says how much, and a new anchor removes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
-from bayesieve.solvers._logs import Floats, entropy_gap
+from bayesieve import _core
+from bayesieve.solvers._logs import ROUNDING_UNITS, UNIT, Floats, divergence
 
 __all__ = ["Block"]
+
+#: Sums are added in runs of 64: this and one more for each run, in units.
+_SUM_UNITS = 80.0
 
 
 @dataclass(frozen=True)
@@ -26,48 +34,50 @@ class Block:
 
     ``counts`` is (K, M) dense and smoothed, or a CSC array without smoothing whose
     ``alpha`` (M,) is added in closed form: a class without count contributes alpha
-    only.
+    only. ``value`` and ``chosen_value`` are raised by their doubt.
     """
 
     columns: NDArray[np.int64]
     counts: Any
     alpha: Floats | None
+    anchor: Floats
     value: Floats
+    doubt: Floats
+    #: No candidate has a larger total.
+    largest: float
     #: Whether every cell is positive (alpha > 0), so that no class can be missing.
     positive: bool = False
     chosen: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     chosen_value: float = 0.0
+    chosen_doubt: float = 0.0
     chosen_sums: Floats = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def dense(
-        cls, columns: NDArray[np.int64], counts: Floats, *, positive: bool = False
+    def of(
+        cls,
+        columns: NDArray[np.int64],
+        counts: Any,
+        alpha: Floats | None,
+        anchor: Floats,
+        *,
+        positive: bool,
     ) -> Block:
-        """From smoothed counts (K, M)."""
-        totals = counts.sum(axis=0)
-        value = xlogy(counts, counts / totals).sum(axis=0)
-        none = np.zeros(counts.shape[0])
-        return cls(columns, counts, None, value, positive, chosen_sums=none)
-
-    @classmethod
-    def sparse(cls, columns: NDArray[np.int64], counts: Any, alpha: Floats) -> Block:
-        """From a CSC array (K, M) without smoothing, and alpha (M,)."""
-        n_classes = counts.shape[0]
-        present = np.diff(counts.indptr)
-        column_of = np.repeat(np.arange(columns.shape[0]), present)
-        raw = np.bincount(column_of, weights=counts.data, minlength=columns.shape[0])
-        totals = raw + n_classes * alpha
-        cells = counts.data + alpha[column_of]
-        present_part = np.bincount(
-            column_of,
-            weights=xlogy(cells, cells / totals[column_of]),
-            minlength=columns.shape[0],
+        """From smoothed counts (K, M), or a CSC array (K, M) and alpha (M,)."""
+        value, doubt = _gains(counts, alpha, anchor)
+        totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
+        if alpha is not None:
+            totals = totals + counts.shape[0] * alpha
+        return cls(
+            columns,
+            counts,
+            alpha,
+            anchor,
+            value + doubt,
+            doubt,
+            float(totals.max(initial=0.0)),
+            positive,
+            chosen_sums=np.zeros(counts.shape[0]),
         )
-        absent_part = (n_classes - present) * xlogy(alpha, alpha / totals)
-        value: Floats = present_part + absent_part
-        positive = bool((alpha > 0).all())
-        none = np.zeros(n_classes)
-        return cls(columns, counts, alpha, value, positive, chosen_sums=none)
 
     @property
     def n_classes(self) -> int:
@@ -77,18 +87,49 @@ class Block:
     def __len__(self) -> int:
         return int(self.columns.shape[0])
 
-    def gains(self, log_p: Floats) -> Floats:
-        """``h_i(p)`` of every candidate."""
+    def anchored(self, anchor: Floats) -> Block:
+        """The same with another anchor."""
+        value, doubt = _gains(self.counts, self.alpha, anchor)
+        total = float(self.chosen_sums.sum())
+        before = _divergence_of(self.chosen_sums, self.anchor * total)
+        after = _divergence_of(self.chosen_sums, anchor * total)
+        size = self.chosen_value + before[0] + after[0]
+        more = before[1] + after[1] + 4 * UNIT * size
+        return replace(
+            self,
+            anchor=anchor,
+            value=value + doubt,
+            doubt=doubt,
+            chosen_value=self.chosen_value - before[0] + after[0] + more,
+            chosen_doubt=self.chosen_doubt + more,
+        )
+
+    def gains(self, ratio: Floats) -> Floats:
+        """``h_i(p)`` of every candidate, raised by its doubt; ratio is log(p / a)."""
         if self.alpha is None:
             # Elementwise, not as a matrix product: equal columns must get equal gains,
             # and BLAS may round them differently by position.
-            h: Floats = self.value - self.counts[0] * log_p[0]
+            h: Floats = self.value - self.counts[0] * ratio[0]
             for c in range(1, self.n_classes):
-                h -= self.counts[c] * log_p[c]
+                h -= self.counts[c] * ratio[c]
         else:
-            h = self.value - self.counts.T @ log_p - self.alpha * log_p.sum()
+            h = self.value - self.counts.T @ ratio - self.alpha * ratio.sum()
         np.maximum(h, 0.0, out=h)
         return h
+
+    def margin(self, shares: Floats, ratio: Floats, k: int) -> float:
+        """What rounding may add, away from the anchor, to the gains of k candidates."""
+        if np.array_equal(shares, self.anchor):
+            return 0.0
+        both = (shares > 0) & (self.anchor > 0)
+        shrunk = float((self.anchor[both] / shares[both]).max(initial=1.0)) - 1.0
+        # Shares need not have the sum of the anchor to the last digit.
+        rough = float(np.abs(ratio).max()) + max(shrunk, 0.0) + self.n_classes
+        return 8 * UNIT * self.weight(k) * rough
+
+    def weight(self, k: int) -> float:
+        """At least the sum of all counts of the chosen columns and k candidates."""
+        return k * self.largest + float(self.chosen_sums.sum())
 
     def sums(self, positions: NDArray[np.int64]) -> Floats:
         """Class sums over some candidates, those already chosen not included."""
@@ -99,14 +140,22 @@ class Block:
         return result
 
     def atom(self, positions: NDArray[np.int64]) -> tuple[float, Floats]:
-        """Value and class sums of the chosen columns with these candidates."""
+        """Value at the anchor and class sums of the chosen with these candidates."""
         value = self.chosen_value + float(self.value[positions].sum())
         return value, self.chosen_sums + self.sums(positions)
 
-    def gain_of(self, positions: NDArray[np.int64]) -> float:
-        """Gain over the null model of the chosen columns with these candidates."""
+    def own_gain(self, value: float, sums: Floats) -> float:
+        """The least of an atom over all p: the gain of its columns, raised."""
+        return value - _divergence_of(sums, self.anchor * sums.sum())[0]
+
+    def gain_of(self, positions: NDArray[np.int64]) -> tuple[float, float]:
+        """Gain of the chosen columns with these candidates, and its doubt."""
         value, sums = self.atom(positions)
-        return value + entropy_gap(sums)
+        less, rounding = _divergence_of(sums, self.anchor * sums.sum())
+        raised = self.chosen_doubt + float(self.doubt[positions].sum())
+        units = _SUM_UNITS + positions.shape[0] / 64
+        doubt = raised + rounding + units * UNIT * (value + less)
+        return max(value - raised - less, 0.0), doubt
 
     def living_classes(self) -> NDArray[np.bool_]:
         """Classes with any count among the chosen columns and the candidates."""
@@ -124,16 +173,46 @@ class Block:
     ) -> Block:
         """Subproblem: these candidates stay, those join the chosen columns."""
         chosen, value, sums = self.chosen, self.chosen_value, self.chosen_sums
+        doubt = self.chosen_doubt
         if choose is not None and choose.shape[0]:
             value, sums = self.atom(choose)
+            doubt += float(self.doubt[choose].sum())
             chosen = np.concatenate([chosen, self.columns[choose]])
         return Block(
             self.columns[keep],
             self.counts[:, keep],
             None if self.alpha is None else self.alpha[keep],
+            self.anchor,
             self.value[keep],
+            self.doubt[keep],
+            self.largest,
             self.positive,
             chosen,
             value,
+            doubt,
             sums,
         )
+
+
+def _gains(counts: Any, alpha: Floats | None, shares: Floats) -> tuple[Floats, Floats]:
+    """Gain of every column at p, and its doubt."""
+    if alpha is None:
+        dense: tuple[Floats, Floats] = _core.divergence_gains(
+            np.ascontiguousarray(counts), shares
+        )
+        return dense
+    sparse: tuple[Floats, Floats] = _core.divergence_gains_csc(
+        counts.indptr.astype(np.int64),
+        counts.indices.astype(np.int32, copy=False),
+        counts.data,
+        alpha,
+        shares,
+    )
+    return sparse
+
+
+def _divergence_of(sums: Floats, expected: Floats) -> tuple[float, float]:
+    """Divergence of class sums and how far rounding may have moved it."""
+    value = float(divergence(sums, expected).sum())
+    units = ROUNDING_UNITS + sums.shape[0]
+    return value, units * UNIT * (value + float(np.abs(sums - expected).sum()))

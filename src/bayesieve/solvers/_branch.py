@@ -5,6 +5,11 @@ and a support of value L in hand, a feature with ``h_i - lambda_(k+1) > U - L`` 
 every better support and one with ``lambda_k - h_i > U - L`` in none. What stays free is
 a handful; the search branches on the one nearest the threshold, best bound first.
 
+Bounds hold in exact arithmetic and L is taken at its lower end, so rounding proves
+nothing. Supports that rounding cannot tell from the best one may be many, and searching
+does not tell them apart: after some nodes of that kind they are closed, and their
+bounds stay in the answer.
+
 Small counts make many equal columns. Among equal columns the lowest indices are taken
 first, so a branch that takes one takes those before it, and a branch that leaves one
 out leaves out those behind it: the search counts how many, never which.
@@ -16,15 +21,15 @@ import heapq
 import itertools
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from bayesieve.solvers._block import Block
+from bayesieve.solvers._columns import ColumnTable
 from bayesieve.solvers._dual import Relaxation, relax
-from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._logs import UNIT, Floats, divergence
 from bayesieve.solvers._topk import top_k
 
 __all__ = ["Limits", "SearchResult", "branch_and_bound", "improve_by_swaps"]
@@ -33,6 +38,8 @@ __all__ = ["Limits", "SearchResult", "branch_and_bound", "improve_by_swaps"]
 PRUNE_TOLERANCE = 1e-11
 _GROUPING_LIMIT = 20_000
 _FEW_FREE = 16
+#: Nodes after which supports are no longer told apart that rounding makes nearly alike.
+_ROUNDING_NODES = 200
 
 
 @dataclass(frozen=True)
@@ -67,58 +74,103 @@ class Limits:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Best support found, the proven upper bound, and the work it took."""
+    """Best support found, the proven upper bound, and the work it took.
+
+    ``others`` bounds every other support; minus infinity if all are proven no better.
+    """
 
     columns: NDArray[np.int64]
     gain: float
-    upper: float
+    doubt: float
+    others: float
     nodes: int
     stopped: bool
 
 
 @dataclass(frozen=True)
 class _Node:
-    block: Block
     groups: NDArray[np.int64]
     k: int
     relaxation: Relaxation
 
+    @property
+    def block(self) -> Block:
+        return self.relaxation.block
+
 
 class _Incumbent:
-    """The best support so far and the level a node must exceed."""
+    """The best support so far and the levels a node must exceed."""
 
-    def __init__(self, columns: NDArray[np.int64], gain: float) -> None:
-        self.columns, self.gain = columns, gain
-
-    def offer(self, block: Block, relaxation: Relaxation) -> None:
-        if relaxation.best is not None and relaxation.best_gain > self.gain:
-            self.gain = relaxation.best_gain
-            self.columns = np.concatenate(
-                [block.chosen, block.columns[relaxation.best]]
-            )
+    def __init__(self) -> None:
+        self.columns = np.empty(0, dtype=np.int64)
+        self.gain, self.doubt = -math.inf, 0.0
+        #: Bound of every closed node that may hold another support as good as this one.
+        self.others = -math.inf
+        self._is_leaf = False
 
     @property
-    def level(self) -> float:
+    def sure(self) -> float:
+        """The gain that is certain."""
+        return self.gain - self.doubt
+
+    @property
+    def rounds(self) -> bool:
+        """Whether it is rounding that limits what can be told apart."""
+        return 2 * self.doubt > PRUNE_TOLERANCE * abs(self.gain)
+
+    def level(self, nodes: int) -> float:
+        """A node whose bound is no more than this is closed, after so many nodes."""
+        if self.rounds:
+            return self.sure if nodes < _ROUNDING_NODES else self.gain + 2 * self.doubt
         return self.gain + PRUNE_TOLERANCE * abs(self.gain)
+
+    def offer(self, relaxation: Relaxation) -> None:
+        """Take the best support of a node if it is better."""
+        if relaxation.best is None:
+            return
+        gain, doubt = relaxation.best_gain, relaxation.best_doubt
+        leaf = not relaxation.has_choice
+        if gain + doubt < self.sure:
+            return
+        block = relaxation.block
+        columns = np.concatenate([block.chosen, block.columns[relaxation.best]])
+        columns.sort()
+        if np.array_equal(columns, self.columns):
+            self._is_leaf = self._is_leaf or leaf
+            if gain - doubt > self.sure:
+                self.gain, self.doubt = gain, doubt
+        # Nodes were closed because of what is sure: that must not fall.
+        elif gain > self.gain and gain - doubt >= self.sure:
+            if self._is_leaf:  # nobody else will speak for it
+                self.others = max(self.others, self.gain + self.doubt)
+            self.columns, self._is_leaf = columns, leaf
+            self.gain, self.doubt = gain, doubt
+        elif leaf:
+            self.others = max(self.others, relaxation.upper)
+
+    def close(self, relaxation: Relaxation) -> None:
+        """Keep the bound of a node that is not searched further."""
+        if relaxation.has_choice:
+            self.others = max(self.others, relaxation.upper)
 
 
 def branch_and_bound(
-    block: Block, k: int, root: Relaxation, limits: Limits
+    table: ColumnTable, k: int, root: Relaxation, limits: Limits
 ) -> SearchResult:
     """Close the gap of a solved root relaxation, or stop with the true gap."""
-    assert root.best is not None
-    best = _Incumbent(np.empty(0, dtype=np.int64), -math.inf)
-    best.offer(block, root)
+    best = _Incumbent()
+    best.offer(root)
     order = itertools.count()  # ties between bounds: first come, first served
-    nodes, stopped, closed = 1, False, -math.inf
+    nodes, stopped = 1, False
     heap: list[tuple[float, int, _Node]] = []
     # Equal columns have equal gains and are fixed alike: group what stays free.
-    free, _, free_k = _reduced(block, np.arange(len(block)), k, root, best.gain)
-    start = _Node(free, _equal_columns(free), free_k, root)
+    start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure)
+    groups = _equal_columns(table, start.block.columns)
+    start = _Node(groups, start.k, start.relaxation)
     heapq.heappush(heap, (-root.upper, next(order), start))
     while heap:
         node = heap[0][2]
-        if node.relaxation.upper <= best.level:
+        if node.relaxation.upper <= best.level(nodes) and not _is_decided(node):
             break
         if limits.reached(nodes):
             stopped = True
@@ -129,19 +181,27 @@ def branch_and_bound(
                 child_block,
                 child_k,
                 _shares(node.relaxation),
-                good_enough=best.level,
+                good_enough=best.level(0),
                 deadline=limits.deadline,
             )
             nodes += 1
-            best.offer(child_block, relaxation)
-            if relaxation.upper <= best.level:
-                closed = max(closed, relaxation.upper)
+            best.offer(relaxation)
+            if relaxation.upper <= best.sure or not relaxation.has_choice:
                 continue
-            reduced = _reduced(child_block, groups, child_k, relaxation, best.gain)
-            child = _Node(*reduced, relaxation)
+            child = _reduced(_Node(groups, child_k, relaxation), best.sure)
+            if relaxation.upper <= best.level(nodes) and not _is_decided(child):
+                best.close(relaxation)
+                continue
             heapq.heappush(heap, (-relaxation.upper, next(order), child))
-    upper = max([best.gain, closed] + [-key for key, _, _ in heap])
-    return SearchResult(np.sort(best.columns), best.gain, upper, nodes, stopped)
+    others = max([best.others] + [-key for key, _, _ in heap])
+    if others <= best.sure:
+        others = -math.inf
+    return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
+
+
+def _is_decided(node: _Node) -> bool:
+    """Whether fixing has left one support only: a leaf shows its value."""
+    return node.k <= 0 or node.k >= len(node.block)
 
 
 def _shares(relaxation: Relaxation) -> Floats:
@@ -149,25 +209,22 @@ def _shares(relaxation: Relaxation) -> Floats:
     return relaxation.shares
 
 
-def _reduced(
-    block: Block,
-    groups: NDArray[np.int64],
-    k: int,
-    relaxation: Relaxation,
-    gain: float,
-) -> tuple[Block, NDArray[np.int64], int]:
+def _reduced(node: _Node, sure: float) -> _Node:
     """Fix features by reduced cost; the gains kept in the relaxation shrink alike."""
+    relaxation = node.relaxation
     h = relaxation.gains
     assert h is not None
-    slack = max(0.0, relaxation.upper - gain)
+    slack = max(0.0, relaxation.upper - sure)
     inside = h - relaxation.following > slack
     outside = relaxation.floor - h > slack
     if not (inside.any() or outside.any()):
-        return block, groups, k
+        return node
     free = np.flatnonzero(~(inside | outside))
     choose = np.flatnonzero(inside)
-    relaxation.gains = h[free]
-    return block.take(free, choose), groups[free], k - choose.shape[0]
+    reduced = replace(
+        relaxation, block=relaxation.block.take(free, choose), gains=h[free], best=None
+    )
+    return _Node(node.groups[free], node.k - choose.shape[0], reduced)
 
 
 def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
@@ -201,22 +258,25 @@ def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
     return children
 
 
-def _equal_columns(block: Block) -> NDArray[np.int64]:
-    """A group number for each column; equal columns share it."""
-    n = len(block)
-    if n > _GROUPING_LIMIT and block.alpha is not None:
-        return np.arange(n)
-    if block.alpha is None:
-        rows = np.ascontiguousarray(block.counts.T)
+def _equal_columns(table: ColumnTable, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A group number for each column; equal columns share it.
+
+    Counts and smoothing are compared, not their sums, which may have lost a count.
+    """
+    n = columns.shape[0]
+    if not table.is_sparse:
+        rows = np.ascontiguousarray(table.raw(columns).T)
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
         return np.unique(keys.ravel(), return_inverse=True)[1].astype(np.int64).ravel()
-    counts = block.counts
+    if n > _GROUPING_LIMIT:
+        return np.arange(n)
+    counts, alpha = table.counts[:, columns], table.alpha_of(columns)
     numbers: dict[tuple[float, bytes, bytes], int] = {}
     result = np.empty(n, dtype=np.int64)
     for j in range(n):
         entries = slice(counts.indptr[j], counts.indptr[j + 1])
         key = (
-            block.alpha[j],
+            alpha[j],
             counts.indices[entries].tobytes(),
             counts.data[entries].tobytes(),
         )
@@ -225,14 +285,14 @@ def _equal_columns(block: Block) -> NDArray[np.int64]:
 
 
 def improve_by_swaps(
-    block: Block, relaxation: Relaxation, *, width: int = 48, rounds: int = 30
+    relaxation: Relaxation, *, width: int = 48, rounds: int = 30
 ) -> None:
     """Replace the best support by better ones that differ in one feature.
 
     Tries the ``width`` chosen candidates of least gain against the ``width`` others of
     largest gain. A better support makes reduced-cost fixing sharper; no bound changes.
     """
-    h, best = relaxation.gains, relaxation.best
+    block, h, best = relaxation.block, relaxation.gains, relaxation.best
     assert h is not None
     assert best is not None
     free = (h - relaxation.following <= relaxation.slack) & (
@@ -254,7 +314,6 @@ def improve_by_swaps(
     part = block.counts[:, pool]
     counts = part if block.alpha is None else part.toarray() + block.alpha[pool]
     value, sums = block.atom(best)
-    rounding = 16 * float(np.finfo(np.float64).eps * sums.sum())
     for _ in range(rounds):
         leaving, joining = np.flatnonzero(member), np.flatnonzero(~member)
         new_sums = (
@@ -264,17 +323,19 @@ def improve_by_swaps(
         new_value = (
             value - block.value[pool[leaving], None] + block.value[None, pool[joining]]
         )
-        totals = new_sums.sum(axis=0)
-        new_gain = new_value - xlogy(new_sums, new_sums / totals).sum(axis=0)
+        expected = block.anchor[:, None, None] * new_sums.sum(axis=0)
+        new_gain = new_value - divergence(new_sums, expected).sum(axis=0)
         i, j = np.unravel_index(np.argmax(new_gain), new_gain.shape)
-        if not new_gain[i, j] > relaxation.best_gain + rounding:
+        old_gain = block.own_gain(value, sums)
+        if not new_gain[i, j] > old_gain + 16 * UNIT * abs(value):
             break
         member[leaving[i]], member[joining[j]] = False, True
         chosen[pool[leaving[i]]], chosen[pool[joining[j]]] = False, True
         positions = np.flatnonzero(chosen)
         value, sums = block.atom(positions)
-        gain = block.gain_of(positions)
+        gain, doubt = block.gain_of(positions)
         if gain <= relaxation.best_gain:
             break
         relaxation.best, relaxation.best_gain = positions, gain
-        relaxation.lower = max(relaxation.lower, gain)
+        relaxation.best_doubt = doubt
+        relaxation.lower = max(relaxation.lower, gain - doubt)

@@ -10,8 +10,8 @@ from scipy.special import xlogy
 
 from bayesieve.counts import ClassCounts
 from bayesieve.solvers._additive import AdditiveProblem
-from bayesieve.solvers._inputs import check_alpha
-from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._inputs import check_alpha, check_range
+from bayesieve.solvers._logs import Floats, divergence
 
 __all__ = ["categorical_problem"]
 
@@ -20,8 +20,8 @@ def categorical_problem(counts: Any, alpha: Any, *, solver: str) -> AdditiveProb
     """Gains of all columns, ready for any k: n times the mutual information.
 
     With V_i values, ``F = f + alpha`` and ``N_ci = n_c + V_i alpha`` the gain is
-    ``sum_c,v F log(F N_i / (N_ci G_iv))``. A column with a single value is not
-    eligible.
+    ``sum_c,v F log(F N_i / (N_ci G_iv))``, a sum of divergences of F from
+    ``N_ci G_iv / N_i``. A column with a single value is not eligible.
     """
     if not isinstance(counts, ClassCounts) or counts.kind != "category":
         kind = counts.kind if isinstance(counts, ClassCounts) else type(counts).__name__
@@ -45,17 +45,17 @@ def categorical_problem(counts: Any, alpha: Any, *, solver: str) -> AdditiveProb
     raw_totals = table.sum(axis=0)
     totals = raw_totals + rows.shape[0] * smoothing
     all_rows = n + rows.shape[0] * smoothing * sizes
+    weight = float(all_rows.max(initial=n))
+    check_range(weight, solver=solver)
     pooled = totals / np.repeat(all_rows, sizes)
     cell_gains = np.zeros(table.shape[1])
     for c in range(rows.shape[0]):
         cells = table[c] + smoothing
         class_rows = np.repeat(rows[c] + smoothing * sizes, sizes)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = cells / (class_rows * pooled)
-        cell_gains += xlogy(cells, np.where(cells > 0, ratio, 1.0))
+        cell_gains += divergence(cells, class_rows * pooled)
     gains = np.add.reduceat(cell_gains, starts)
     eligible = np.add.reduceat((raw_totals > 0).astype(np.int64), starts) >= 2
-    gains = np.where(eligible, np.maximum(gains, 0.0), 0.0)
+    gains = np.where(eligible, gains, 0.0)
     present = int((rows > 0).sum())
 
     def estimate(columns: NDArray[np.int64]) -> Floats:
@@ -80,5 +80,6 @@ def categorical_problem(counts: Any, alpha: Any, *, solver: str) -> AdditiveProb
         extra_parameters=((sizes - 1) * (present - 1)).astype(np.float64),
         n_rows=n,
         class_shares=rows / n,
+        weight=weight,
         estimate=estimate,
     )

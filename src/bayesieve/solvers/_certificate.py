@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.solvers._logs import Floats
+from bayesieve.utils._computed_once import computed_once
 
 __all__ = ["OPTIMAL_TOLERANCE", "Certificate", "Solution"]
 
@@ -31,9 +31,12 @@ class Certificate:
     and takes part in no support and no bound.
 
     Values are log-likelihoods in nats. The gap is computed from gains over the null
-    model, not from the objectives, whose common constant would drown it in rounding;
-    what is below the rounding of the counts (16 units in the last place of their sum)
-    cannot be told from no gap and counts as none.
+    model, not from the objectives, whose common constant would drown it in rounding.
+    Bounds hold in exact arithmetic: the rounding of the gains is bounded and part of
+    them. A gap that is no more than this rounding, and with it no more than 1e-9 of the
+    gain, cannot be told from no gap and is written as 0. Where the rounding itself is
+    more than that, because counts or smoothing are that large beside the gain, it stays
+    in the gap and nothing is claimed.
 
     Attributes
     ----------
@@ -50,7 +53,7 @@ class Certificate:
     relative_gap : float
         ``gap / (objective - null_objective)``.
     is_optimal : bool
-        Whether ``relative_gap <= 1e-9``.
+        Whether it is proven, rounding included, that ``relative_gap <= 1e-9``.
     nodes : int
         Nodes of the branch-and-bound tree that were solved; 1 where the relaxation or a
         closed form was enough.
@@ -63,6 +66,8 @@ class Certificate:
         psi(k-K+1), a higher lower bound on the optimum.
     class_shares : ndarray of shape (n_classes,)
         p*, the class shares at which ``relaxation_bound`` is attained.
+    rounding : float
+        How far rounding may have moved the gain, in nats: proven bounds hold up to it.
     """
 
     objective: float
@@ -77,6 +82,7 @@ class Certificate:
     published_bound: float
     sharp_bound: float
     class_shares: Floats
+    rounding: float = 0.0
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Certificate):
@@ -92,46 +98,65 @@ class Certificate:
         *,
         null: float,
         gain: float,
-        upper: float,
+        others: float = -math.inf,
         relaxation: float,
         nodes: int,
         k: int,
         published: float = math.nan,
         sharp: float = math.nan,
         class_shares: Floats,
-        rounding: float = 0.0,
+        doubt: float = 0.0,
     ) -> Certificate:
         """Build from gains over the null model (``published``, ``sharp`` too).
 
-        A gap below ``rounding`` cannot be told from none.
+        ``others`` is a proven bound on every other support, minus infinity if none is
+        better; ``doubt`` how far rounding may have moved ``gain``.
         """
-        gap = float(upper - gain) if upper - gain > rounding else 0.0
-        upper = gain + gap
+        gap = max(float(others - gain), 0.0)
+        proven = max(float(others - (gain - doubt)), 0.0)  # rounding included
+        closed = OPTIMAL_TOLERANCE * float(gain)
+        is_optimal = proven <= closed
+        if is_optimal and gap <= 3.0 * doubt:
+            gap = 0.0  # the bound on the others was raised by as much as that
+        elif not is_optimal and gap <= closed:
+            gap = proven
         # Python's own division: without any gain this is infinite, and no warning.
-        relative = gap / max(float(gain), sys.float_info.min) if gap > 0.0 else 0.0
+        relative = gap / max(float(gain), sys.float_info.min) if gap else 0.0
         return cls(
             objective=null + gain,
             null_objective=null,
-            upper_bound=null + upper,
+            upper_bound=null + gain + gap,
             relaxation_bound=null + relaxation,
             gap=gap,
             relative_gap=relative,
-            is_optimal=relative <= OPTIMAL_TOLERANCE,
+            is_optimal=is_optimal,
             nodes=nodes,
             k=k,
             published_bound=null + published,
             sharp_bound=null + sharp,
             class_shares=class_shares,
+            rounding=float(doubt),
+        )
+
+    @property
+    def remark(self) -> str:
+        """Why the optimum is unproven where searching longer would not help, or ''."""
+        if self.is_optimal or self.gap > 6.0 * self.rounding:
+            return ""
+        return (
+            "counts or smoothing are so large beside the gain that rounding decides "
+            "the rest"
         )
 
     def __str__(self) -> str:
         gain = self.objective - self.null_objective
         if self.is_optimal:
             return f"proven optimal for k={self.k}: gain {gain:,.6g} nats"
-        return (
+        short = (
             f"k={self.k}: gain {gain:,.6g} nats, at most "
             f"{100 * self.relative_gap:.3g} % short of the optimum"
         )
+        return f"{short}; {self.remark}" if self.remark else short
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +191,7 @@ class Solution:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @cached_property
+    @computed_once
     def log_theta(self) -> Floats:
         """Log-parameters on the support, shape (n_classes, k)."""
         with np.errstate(divide="ignore"):

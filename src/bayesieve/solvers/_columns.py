@@ -50,12 +50,12 @@ class ColumnTable:
     def with_gain(self, shares: Floats, level: float) -> NDArray[np.int64]:
         """Columns whose gain at p reaches the level."""
         return _as_int64(
-            self._core.with_gain(log_or_zero(shares), level, least_total(shares, level))
+            self._core.with_gain(shares, level, least_total(shares, level))
         )
 
     def gains(self, shares: Floats) -> Floats:
         """``h_i(p)`` of every column; 0 without counts."""
-        gains: Floats = self._core.gains(log_or_zero(shares))
+        gains: Floats = self._core.gains(shares)
         return gains
 
     def alpha_of(self, columns: NDArray[np.int64]) -> Floats:
@@ -72,14 +72,28 @@ class ColumnTable:
         smoothed: Floats = part + self.alpha_of(columns)
         return smoothed
 
-    def block(self, columns: NDArray[np.int64]) -> Block:
-        """Some columns as candidates."""
+    def raw(self, columns: NDArray[np.int64]) -> Floats:
+        """Counts of some columns and below them their smoothing, dense, unrounded."""
+        part = self.counts[:, columns]
+        dense = part.toarray() if self.is_sparse else part
+        stacked: Floats = np.vstack([dense, self.alpha_of(columns)])
+        return stacked
+
+    def class_sums(self, columns: NDArray[np.int64]) -> Floats:
+        """Smoothed count of each class over some columns."""
+        part = np.asarray(self.counts[:, columns].sum(axis=1), dtype=np.float64)
+        sums: Floats = part.ravel() + self.alpha_of(columns).sum()
+        return sums
+
+    def block(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
+        """Some columns as candidates, their gains taken at the anchor."""
+        alpha = self.alpha_of(columns)
+        positive = bool((alpha > 0).all())
         if self.is_sparse:
-            return Block.sparse(
-                columns, self.counts[:, columns], self.alpha_of(columns)
-            )
-        positive = bool(self.alpha.min() > 0)
-        return Block.dense(columns, self.smoothed(columns), positive=positive)
+            part = self.counts[:, columns]
+            return Block.of(columns, part, alpha, anchor, positive=positive)
+        smoothed = self.smoothed(columns)
+        return Block.of(columns, smoothed, None, anchor, positive=positive)
 
     def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable]:
         """Columns with a total of at least this, and they as a table of their own."""

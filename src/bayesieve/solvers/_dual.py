@@ -3,13 +3,17 @@
 ``s_k`` is the sum of the k largest gains. Each evaluation at some p gives an upper
 bound on every support (the sum itself) and a support (the k largest), whose own value
 bounds the optimum from below. Each support T is also an *atom*, the curve
-``p -> sum_T v_i - sum_c B_c log p_c`` that stays below ``s_k(h(p))`` everywhere, so the
-minimum over p of the largest atom bounds psi from below. The iteration stops when that
-bound meets the best value seen: at a kink of s_k, where no support is tight, it ends as
-surely as at a smooth minimum.
+``p -> sum_T h_i(a) - sum_c B_c log(p_c / a_c)`` with the anchor a of the block, that
+stays below ``s_k(h(p))`` everywhere, so the minimum over p of the largest atom bounds
+psi from below. The iteration stops when that bound meets the best value seen: at a kink
+of s_k, where no support is tight, it ends as surely as at a smooth minimum.
 
 Two classes need a bracket on one number; more classes the fully corrective Frank-Wolfe
 method of ``_hull``. All values here are gains over the null model; C never enters.
+
+Upper bounds hold in exact arithmetic: what rounding may hide is part of them. Far from
+the anchor of the block that is the larger part of a gain that is small beside its
+counts; then the block is anchored at the point found and solved again.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from numpy.typing import NDArray
 from bayesieve import _core
 from bayesieve.solvers._block import Block
 from bayesieve.solvers._hull import maximise_on_hull
-from bayesieve.solvers._logs import Floats, entropy_gap, log_or_zero
+from bayesieve.solvers._logs import Floats, log_ratio
 from bayesieve.solvers._topk import top_k
 
 __all__ = ["Relaxation", "relax"]
@@ -34,26 +38,42 @@ DUAL_TOLERANCE = 1e-12
 #: A node that will be branched on needs its bound to this share of what it exceeds.
 BRANCH_TOLERANCE = 0.02
 MAX_EVALUATIONS = 500
+#: Rounding up to this share of the gain needs no better anchor.
+ANCHOR_TOLERANCE = 1e-12
+_MAX_ANCHORS = 6
 
 
 @dataclass
 class Relaxation:
     """Best bounds met while solving the relaxation of one (sub)problem."""
 
+    block: Block  # the candidates, anchored where the bounds were found
     upper: float = math.inf  # s_k(h(p)) plus the chosen columns, at `shares`
-    lower: float = -math.inf  # proven: psi is at least this
+    margin: float = 0.0  # part of `upper`: what rounding may add so far from the anchor
+    lower: float = -math.inf  # psi is at least this, up to rounding
     shares: Floats | None = None
-    gains: Floats | None = None  # h at `shares`
+    gains: Floats | None = None  # h at `shares`, each raised by its doubt
     floor: float = math.nan  # k-th largest gain at `shares`
     following: float = math.nan  # (k+1)-th largest gain at `shares`
     best_gain: float = -math.inf  # value of the best support met
+    best_doubt: float = 0.0  # how far rounding may have moved it
     best: NDArray[np.int64] | None = None  # positions of that support
     evaluations: int = 0
+    has_choice: bool = True  # whether there is more than one support
 
     @property
     def slack(self) -> float:
         """What a support better than the best one met can at most add."""
-        return max(0.0, self.upper - self.best_gain)
+        return max(0.0, self.upper - (self.best_gain - self.best_doubt))
+
+    @property
+    def others(self) -> float:
+        """A bound on every support but the best; minus infinity if none is as good.
+
+        An exchange at `shares` costs at least ``floor - following``.
+        """
+        alone = self.floor - self.following > self.slack
+        return -math.inf if alone else self.upper
 
 
 def relax(
@@ -82,13 +102,44 @@ def relax(
     """
     living = block.living_classes()
     if living.sum() <= 1 or not 0 < k < len(block):
-        return _without_choice(block, min(k, len(block)), shares)
-    interior = _interior(np.where(living, shares, 0.0), living)
-    if block.n_classes == 2 and block.alpha is None:
-        # A share may round to one; the logarithm of the other must stay finite.
-        share = min(max(float(interior[0]), 1e-300), 1.0 - 2.0**-53)
-        return _relax_two(block, k, share, good_enough, deadline)
-    return _relax_many(block, k, interior, living, good_enough, deadline)
+        return _without_choice(block, min(k, len(block)), shares, living)
+    start = _interior(np.where(living, shares, 0.0), living)
+    best: Relaxation | None = None
+    rough = math.inf
+    for _ in range(_MAX_ANCHORS):
+        if block.n_classes == 2 and block.alpha is None:
+            result = _relax_two(block, k, start, good_enough, deadline)
+        else:
+            result = _relax_many(block, k, start, living, good_enough, deadline)
+            assert result.best is not None
+            result.best_gain, result.best_doubt = block.gain_of(result.best)
+        assert result.shares is not None
+        # Bounds of the optimum have the rounding of a support of its size.
+        result.lower = max(
+            result.best_gain - result.best_doubt, result.lower - 2 * result.best_doubt
+        )
+        if best is None or result.upper < best.upper:
+            best, other = result, best
+        else:
+            other = result
+        if other is not None and (
+            other.best_gain - other.best_doubt > best.best_gain - best.best_doubt
+        ):
+            best.best, best.best_gain = other.best, other.best_gain
+            best.best_doubt = other.best_doubt
+        before, rough = rough, result.margin + result.best_doubt
+        if (
+            rough <= ANCHOR_TOLERANCE * result.best_gain
+            or rough > 0.5 * before
+            or result.upper <= good_enough
+            or np.array_equal(result.shares, block.anchor)
+            or (deadline < math.inf and time.monotonic() > deadline)
+        ):
+            break
+        start = _interior(np.where(living, result.shares, 0.0), living)
+        block = block.anchored(start)
+    assert best is not None
+    return best
 
 
 def _interior(
@@ -106,47 +157,54 @@ def _interior(
     return mixed
 
 
-def _without_choice(block: Block, k: int, shares: Floats) -> Relaxation:
+def _without_choice(
+    block: Block, k: int, shares: Floats, living: NDArray[np.bool_]
+) -> Relaxation:
     """All or none are taken, or one class has all counts and every gain is zero."""
-    result = Relaxation()
     everything = np.arange(k)
-    value, sums = block.atom(everything)
+    _, sums = block.atom(everything)
     total = float(sums.sum())
     p = sums / total if total > 0 else shares
+    gain = doubt = 0.0
+    if living.sum() > 1:
+        gain, doubt = block.gain_of(everything)
+        if doubt > ANCHOR_TOLERANCE * gain:
+            block = block.anchored(p)
+            gain, doubt = block.gain_of(everything)
+    result = Relaxation(block, has_choice=0 < k < len(block))
     result.shares = p
-    result.gains = block.gains(log_or_zero(p))
+    if living.sum() <= 1:
+        result.gains = np.zeros(len(block))
+    else:
+        result.gains = block.gains(log_ratio(p, block.anchor))
     _, result.floor, result.following = top_k(result.gains, k)
-    result.best = everything
-    result.best_gain = result.upper = result.lower = value + entropy_gap(sums)
+    result.best, result.best_gain, result.best_doubt = everything, gain, doubt
+    result.upper, result.lower = gain + doubt, gain - doubt
     result.evaluations = 1
     return result
 
 
 @dataclass(frozen=True)
 class _Atom:
-    """The curve of one support: ``value - sums . log p``."""
+    """The curve of one support: ``value - sums . log(p / anchor)``."""
 
     value: float
     sums: Floats
     own_gain: float  # its minimum over p
 
-    @property
-    def own_shares(self) -> Floats:
-        shares: Floats = self.sums / self.sums.sum()
-        return shares
-
 
 def _evaluate(block: Block, k: int, shares: Floats, result: Relaxation) -> _Atom:
     """Take the k largest gains at p; record every bound this yields."""
-    log_p = log_or_zero(shares)
-    gains = block.gains(log_p)
+    ratio = log_ratio(shares, block.anchor)
+    gains = block.gains(ratio)
     positions, floor, following = top_k(gains, k)
     value, sums = block.atom(positions)
-    atom = _Atom(value, sums, value + entropy_gap(sums))
-    upper = max(value - float(sums @ log_p), atom.own_gain)
+    atom = _Atom(value, sums, block.own_gain(value, sums))
+    margin = block.margin(shares, ratio, k)
+    upper = max(value - float((sums * ratio).sum()), atom.own_gain) + margin
     if upper < result.upper:
         result.upper, result.shares, result.gains = upper, shares, gains
-        result.floor, result.following = floor, following
+        result.floor, result.following, result.margin = floor, following, margin
     if atom.own_gain > result.best_gain:
         result.best_gain, result.best = atom.own_gain, positions
         result.lower = max(result.lower, atom.own_gain)
@@ -155,7 +213,7 @@ def _evaluate(block: Block, k: int, shares: Floats, result: Relaxation) -> _Atom
 
 
 def _is_done(result: Relaxation, good_enough: float, deadline: float) -> bool:
-    tolerance = DUAL_TOLERANCE * abs(result.upper)
+    tolerance = max(DUAL_TOLERANCE * abs(result.upper), 2 * result.margin)
     if result.lower > good_enough > -math.inf:
         # A node that will be branched on anyway needs no better bound than this.
         tolerance = max(tolerance, BRANCH_TOLERANCE * (result.lower - good_enough))
@@ -168,29 +226,41 @@ def _is_done(result: Relaxation, good_enough: float, deadline: float) -> bool:
 
 
 def _relax_two(
-    block: Block, k: int, share: float, good_enough: float, deadline: float
+    block: Block, k: int, start: Floats, good_enough: float, deadline: float
 ) -> Relaxation:
-    """Bracket the share of the first class, in the compiled core."""
+    """Bracket the step from the anchor, in the compiled core."""
     seconds = math.inf if deadline == math.inf else deadline - time.monotonic()
+    a, b = float(block.anchor[0]), float(block.anchor[1])
+    # From the smaller class, whose share is the more accurate one; a share may round to
+    # zero, but its logarithm must stay finite.
+    step = float(start[0]) - a if a <= b else b - float(start[1])
+    step = min(max(step, -a * (1 - 2.0**-52)), b * (1 - 2.0**-52))
     (
         upper,
+        margin,
         lower,
-        share,
+        step,
         gains,
         floor,
         following,
         best_gain,
+        best_doubt,
         best,
         evaluations,
     ) = _core.relax_two_classes(
         block.value,
+        block.doubt,
         block.counts[0],
         block.counts[1],
         k,
         block.chosen_value,
+        block.chosen_doubt,
         float(block.chosen_sums[0]),
         float(block.chosen_sums[1]),
-        share,
+        a,
+        b,
+        block.weight(k),
+        step,
         good_enough,
         DUAL_TOLERANCE,
         BRANCH_TOLERANCE,
@@ -198,13 +268,16 @@ def _relax_two(
         seconds,
     )
     return Relaxation(
+        block,
         upper=upper,
+        margin=margin,
         lower=lower,
-        shares=np.array([share, 1.0 - share]),
+        shares=np.array([a + step, b - step]),
         gains=gains,
         floor=floor,
         following=following,
         best_gain=best_gain,
+        best_doubt=best_doubt,
         best=best.view(np.int64),
         evaluations=evaluations,
     )
@@ -219,7 +292,7 @@ def _relax_many(
     deadline: float,
 ) -> Relaxation:
     """Fully corrective Frank-Wolfe: the best point of the hull of all atoms so far."""
-    result = Relaxation()
+    result = Relaxation(block)
     values: list[float] = []
     sums: list[Floats] = []
     weights = np.empty(0)
@@ -250,6 +323,7 @@ def _relax_many(
             np.array(values),
             np.array(sums),
             weights,
+            anchor=block.anchor,
             tolerance=accuracy * max(gap, 10 * DUAL_TOLERANCE * result.upper),
             deadline=deadline,
         )

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayesieve.counts import ClassCounts
 from bayesieve.solvers._additive import AdditiveProblem
-from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._inputs import check_range
+from bayesieve.solvers._logs import Floats, divergence
 
 __all__ = ["class_moments", "gaussian_problem", "pooled_moments"]
 
@@ -45,22 +46,35 @@ def gaussian_problem(counts: Any, *, variance: str, solver: str) -> AdditiveProb
 
     ``variance="class"``: means and variances differ over classes, gain
     ``n/2 log var - sum_c n_c/2 log var_c``. ``"pooled"``: means only, gain
-    ``n/2 log(var / within)``.
+    ``n/2 log(var / within)``. With ``r_c = var_c / var`` the first is half of
+    ``sum_c n_c (r_c - 1 - log r_c) + n between / var``, where nothing cancels.
     """
     if not isinstance(counts, ClassCounts) or counts.kind != "moments":
         kind = counts.kind if isinstance(counts, ClassCounts) else type(counts).__name__
         raise ValueError(f"{solver} needs counts of kind 'moments'. Got {kind!r}.")
     rows = counts.class_count
     n = float(rows.sum())
-    _, total, within = pooled_moments(counts)
+    check_range(n, solver=solver)
+    with np.errstate(over="ignore"):
+        _, total, within = pooled_moments(counts)
+    if not np.isfinite(total).all():
+        column = int(np.argmin(np.isfinite(total)))
+        raise ValueError(
+            f"{solver} needs values whose squares are in the range of floating point. "
+            f"Got a variance beyond it in column {column}. "
+            "Hint: divide the column by a number; its gain stays."
+        )
     eligible = total > 0
     safe = np.where(eligible, total, 1.0)
+    between = np.maximum(total - within, 0.0) / safe - _RELATIVE_FLOOR
     if variance == "class":
         per_class = class_moments(counts)[1] / np.where(rows > 0, rows, 1.0)[:, None]
-        logs = np.log(per_class + _RELATIVE_FLOOR * safe)
-        gains = 0.5 * n * np.log(safe) - 0.5 * (rows[:, None] * logs).sum(axis=0)
+        ratios = per_class / safe + _RELATIVE_FLOOR
+        apart = (rows[:, None] * divergence(1.0, ratios)).sum(axis=0)
+        gains = 0.5 * (apart + n * between)
     else:
-        gains = 0.5 * n * (np.log(safe) - np.log(within + _RELATIVE_FLOOR * safe))
+        apart = n * divergence(1.0, within / safe + _RELATIVE_FLOOR)
+        gains = 0.5 * (apart + n * between)
     gains = np.where(eligible, np.maximum(gains, 0.0), 0.0)
     present = int((rows > 0).sum())
 
@@ -78,5 +92,8 @@ def gaussian_problem(counts: Any, *, variance: str, solver: str) -> AdditiveProb
         extra_parameters=float((present - 1) * (2 if variance == "class" else 1)),
         n_rows=n,
         class_shares=rows / n,
+        # A ratio of variances is n / n_c at most: so much more than in a table of
+        # counts may its deviation from one weigh.
+        weight=n * n / float(rows[rows > 0].min()),
         estimate=estimate,
     )

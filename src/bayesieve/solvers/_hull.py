@@ -3,9 +3,9 @@
 Atoms are pairs (V_t, B_t), a number and a vector over classes. Over weights w on the
 simplex, maximise the concave, positively homogeneous
 
-    g(w) = sum_t w_t V_t + b log b - sum_c b_c log b_c
+    g(w) = sum_t w_t V_t - sum_c b_c log(b_c / (b a_c))
 
-with ``b_c = sum_t w_t B_tc`` and ``b = sum_c b_c``
+with ``b_c = sum_t w_t B_tc``, ``b = sum_c b_c`` and a, the anchor of the values V_t,
 
 by Newton's method on the weights that are not zero, with a Frank-Wolfe step where
 Newton does not help. Since g is homogeneous, ``g(w) = w . grad g(w)``, and ``max(grad)
@@ -20,7 +20,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 
 __all__ = ["maximise_on_hull"]
 
@@ -31,6 +31,8 @@ def maximise_on_hull(
     values: Floats,
     sums: Floats,
     weights: Floats,
+    *,
+    anchor: Floats,
     tolerance: float,
     deadline: float = math.inf,
 ) -> tuple[Floats, float, Floats]:
@@ -42,33 +44,40 @@ def maximise_on_hull(
     sums : ndarray of shape (n_atoms, n_classes)
     weights : ndarray of shape (n_atoms,)
         Start, strictly positive on every class that any atom covers.
+    anchor : ndarray of shape (n_classes,)
+        Class shares at which the values are taken.
     tolerance : float
         Stop when at most this much is missing.
     deadline : float
         ``time.monotonic()`` at which to stop where it stands; every weight is a bound.
     """
     w = weights / weights.sum()
-    value, gradient, mixture = _evaluate(values, sums, w)
+    value, gradient, mixture = _evaluate(values, sums, anchor, w)
+    # Slopes are no better than the rounding of what they are differences of.
+    rounding = float(np.abs(gradient).max() + np.abs(values - gradient).max())
+    tolerance = max(tolerance, 16 * UNIT * rounding)
     for _ in range(_MAX_STEPS):
         if gradient.max() - value <= tolerance:
             break
         if deadline < math.inf and time.monotonic() > deadline:
             break
         step = _newton_step(sums, w, gradient, mixture)
-        moved = _search(values, sums, w, step, value, gradient)
+        moved = _search(values, sums, anchor, w, step, value, gradient)
         if moved is None:  # towards the best atom, which is always a way up
             step = -w
             step[np.argmax(gradient)] += 1.0
-            moved = _search(values, sums, w, step, value, gradient)
+            moved = _search(values, sums, anchor, w, step, value, gradient)
         if moved is None:
             break
         w, value, gradient, mixture = moved
     return w, value, mixture / mixture.sum()
 
 
-def _evaluate(values: Floats, sums: Floats, w: Floats) -> tuple[float, Floats, Floats]:
+def _evaluate(
+    values: Floats, sums: Floats, anchor: Floats, w: Floats
+) -> tuple[float, Floats, Floats]:
     mixture = w @ sums
-    gradient = values - sums @ log_or_zero(mixture / mixture.sum())
+    gradient = values - sums @ log_ratio(mixture / mixture.sum(), anchor)
     return float(w @ gradient), gradient, mixture
 
 
@@ -87,9 +96,12 @@ def _newton_among(
 ) -> Floats:
     rows = sums[active]
     positive = mixture > 0
-    scaled = rows[:, positive] / np.sqrt(mixture[positive])
+    # B_tc - p_c B_t: what an atom has beyond its share of the mixture.
     totals = rows.sum(axis=1)
-    hessian = scaled @ scaled.T - np.outer(totals, totals) / mixture.sum()
+    shares = mixture[positive] / mixture.sum()
+    beyond = rows[:, positive] - np.outer(totals, shares)
+    scaled = beyond / np.sqrt(mixture[positive])
+    hessian = scaled @ scaled.T
     n = rows.shape[0]
     # The hessian is singular along atoms with equal sums; a touch of the identity keeps
     # the step finite and leaves its direction upward.
@@ -112,6 +124,7 @@ def _newton_among(
 def _search(
     values: Floats,
     sums: Floats,
+    anchor: Floats,
     w: Floats,
     step: Floats,
     value: float,
@@ -131,11 +144,11 @@ def _search(
             moved[falling & (moved <= 1e-15)] = 0.0
         np.maximum(moved, 0.0, out=moved)
         moved /= moved.sum()
-        new_value, gradient, mixture = _evaluate(values, sums, moved)
+        new_value, gradient, mixture = _evaluate(values, sums, anchor, moved)
         # At a share of zero the slope back is infinite: never step onto it.
         climbs = new_value > value or (
             # Near the top the value is flat to rounding; the slopes still tell.
-            new_value >= value - 1e-14 * float(np.abs(values).max())
+            new_value >= value - 1e-14 * float(np.abs(gradient).max())
             and gradient.max() - new_value <= 0.5 * missing
         )
         if climbs and not (covered & (mixture <= 0)).any():

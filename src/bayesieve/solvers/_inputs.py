@@ -16,6 +16,7 @@ from bayesieve.utils._warnings import warn_user
 __all__ = [
     "check_alpha",
     "check_limits",
+    "check_range",
     "check_size",
     "count_table",
     "row_counts",
@@ -90,6 +91,18 @@ def check_size(k: Any, *, solver: str) -> int:
             f"The 'k' parameter of {solver} must be an int >= 1. Got {k!r}."
         )
     return int(k)
+
+
+def check_range(total: float, *, power: int = 2, solver: str) -> None:
+    """Refuse counts or weights whose products leave the range of floating point."""
+    largest = 10.0 ** (300 // power)
+    if not total <= largest:
+        raise ValueError(
+            f"The counts of {solver} are too large: they and their smoothing must sum "
+            f"to {largest:g} at most, because products of larger ones leave the range "
+            f"of floating point. Got a sum of {total:g}. Hint: divide counts (or "
+            "sample weights) and alpha by one number; the support stays."
+        )
 
 
 def check_limits(time_limit: Any, node_limit: Any, *, solver: str) -> None:

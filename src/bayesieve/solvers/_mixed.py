@@ -7,10 +7,9 @@ a column changes BIC by ``-2 gain + degrees_of_freedom log n``.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlogy
 
 from bayesieve.counts._mixed import LevelCounts, ValueMoments
-from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._logs import Floats, divergence
 
 __all__ = ["column_gain", "level_gain", "value_gain"]
 
@@ -36,11 +35,9 @@ def level_gain(table: Floats) -> tuple[float, float]:
     n = float(table.sum())
     if n <= 0:
         return 0.0, 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = table * n / (rows * levels)
-    gain = float(xlogy(table, np.where(table > 0, ratio, 1.0)).sum())
+    gain = float(divergence(table, rows * (levels / n)).sum())
     freedom = (int((levels > 0).sum()) - 1) * (int((rows > 0).sum()) - 1)
-    return max(gain, 0.0), float(freedom)
+    return gain, float(freedom)
 
 
 def value_gain(moments: ValueMoments) -> tuple[float, float]:

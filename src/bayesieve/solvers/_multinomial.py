@@ -17,11 +17,12 @@ from bayesieve.solvers._inputs import (
     count_table,
     warn_of_few_features,
 )
-from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
+    "certify",
     "multinomial_estimates",
     "multinomial_problem",
     "solve_all_multinomial",
@@ -73,7 +74,9 @@ def solve_multinomial(
     Notes
     -----
     About four passes over the table, plus work on a few thousand candidates. Columns
-    without any count are never selected. Ties are broken by column index.
+    without any count are never selected. Of equal columns those of lowest index are
+    taken. Different supports may tie as well: then one of the best is returned, the
+    same one for the same table and k, alone or in a `sparsity_path`.
 
     References
     ----------
@@ -147,16 +150,12 @@ def solve_all_multinomial(problem: MultinomialProblem) -> Solution:
     # Columns without counts have gain under smoothing too; it belongs to the objective.
     empty = np.setdiff1d(columns, problem.nonempty(), assume_unique=True)
     if empty.shape[0]:
-        gains[empty] = (
-            problem.block(empty).gains(log_or_zero(shares))
-            if (problem.alpha.max() > 0)
-            else 0.0
-        )
+        block = problem.block(empty, shares)
+        gains[empty] = block.value - block.doubt
     total = float(gains.sum())
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=total,
-        upper=total,
         relaxation=total,
         nodes=1,
         k=problem.n_features,
@@ -189,7 +188,6 @@ def null_solution(problem: MultinomialProblem) -> Solution:
     certificate = Certificate.from_gains(
         null=problem.null_value,
         gain=0.0,
-        upper=0.0,
         relaxation=problem.psi(1),
         nodes=1,
         k=1,
@@ -204,32 +202,50 @@ def null_solution(problem: MultinomialProblem) -> Solution:
     )
 
 
+def certify(
+    problem: MultinomialProblem,
+    k: int,
+    outcome: Outcome,
+    *,
+    published: float = math.nan,
+    sharp: float = math.nan,
+) -> tuple[Floats, Certificate]:
+    """Gain of each selected feature, and the certificate of the support."""
+    # At its own class shares, so that the gains of the features sum to that of all.
+    class_sums = problem.table.class_sums(outcome.support)
+    total = float(class_sums.sum())
+    shares = class_sums / total if total > 0 else outcome.shares
+    block = problem.block(outcome.support, shares)
+    gain, doubt = block.gain_of(np.arange(len(block)))
+    others = outcome.others
+    if problem.lacks_signal(max(gain, others)):
+        others = -math.inf
+    certificate = Certificate.from_gains(
+        null=problem.null_value,
+        gain=gain,
+        others=others,
+        relaxation=max(outcome.relaxation, gain),
+        nodes=outcome.nodes,
+        k=k,
+        published=published,
+        sharp=sharp,
+        class_shares=outcome.shares,
+        doubt=max(doubt, outcome.doubt),
+    )
+    return block.value - block.doubt, certificate
+
+
 def _certified(
     problem: MultinomialProblem, k: int, outcome: Outcome, limits: Limits | None
 ) -> Solution:
-    counts = problem.smoothed(outcome.support)
-    class_sums = counts.sum(axis=1)
-    total = float(class_sums.sum())
-    shares = class_sums / total if total > 0 else outcome.shares
-    gains = problem.block(outcome.support).gains(log_or_zero(shares))
     published = sharp = math.nan
     if limits is not None:
         n_classes = problem.n_classes
         sharp = problem.psi_at_least(k - n_classes + 1, limits.extended(1.0))
         if k >= n_classes + 2:
             published = problem.psi_at_least(k - n_classes - 2, limits.extended(1.0))
-    certificate = Certificate.from_gains(
-        null=problem.null_value,
-        gain=outcome.gain,
-        upper=outcome.upper,
-        relaxation=outcome.relaxation,
-        nodes=outcome.nodes,
-        k=k,
-        published=published,
-        sharp=sharp,
-        class_shares=outcome.shares,
-        # Gains are differences of sums of f log f / G over the support.
-        rounding=16 * np.finfo(np.float64).eps * total,
+    gains, certificate = certify(problem, k, outcome, published=published, sharp=sharp)
+    estimates = multinomial_estimates(
+        problem.smoothed(outcome.support), float(problem.class_totals.sum())
     )
-    estimates = multinomial_estimates(counts, float(problem.class_totals.sum()))
     return Solution(outcome.support, gains, certificate, estimates)

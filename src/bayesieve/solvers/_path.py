@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._categorical import categorical_problem
+from bayesieve.solvers._certificate import Certificate
 from bayesieve.solvers._criteria import (
     default_sizes,
     elbow_position,
@@ -29,8 +29,9 @@ from bayesieve.solvers._inputs import (
     warn_of_few_features,
 )
 from bayesieve.solvers._logs import Floats
-from bayesieve.solvers._multinomial import multinomial_problem
-from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.solvers._multinomial import certify, multinomial_problem
+from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._path_picture import axes_of, draw_path
 from bayesieve.utils._warnings import warn_user
 
@@ -65,12 +66,12 @@ class SparsityPath:
     bic_values: Floats
     _support: Callable[[int], NDArray[np.int64]] = field(repr=False, compare=False)
 
-    @cached_property
+    @computed_once
     def elbow(self) -> int:
         """The k farthest above the chord of the path, both axes scaled to [0, 1]."""
         return int(self.k[elbow_position(self.k, self.objective)])
 
-    @cached_property
+    @computed_once
     def bic(self) -> int:
         """The k of least BIC on the grid."""
         if np.isnan(self.bic_values).all():
@@ -117,7 +118,7 @@ def sparsity_path(
     exact: bool = True,
     time_limit: float | None = 10.0,
 ) -> SparsityPath:
-    """Solve a grid of sizes, each from where the previous one ended.
+    """Solve a grid of sizes, each with the support and value that it has alone.
 
     Parameters
     ----------
@@ -204,58 +205,62 @@ def multinomial_path(
 ) -> SparsityPath:
     """Path of a multinomial problem, from the largest size down."""
     sizes = np.unique(_sizes(ks, problem.n_nonempty, min(2, problem.n_nonempty)))
-    outcomes: dict[int, Outcome] = {}
+    solved: dict[int, tuple[NDArray[np.int64], Floats, Certificate]] = {}
 
-    def solve(k: int) -> Outcome:
-        if k not in outcomes:
+    def solve(k: int) -> tuple[NDArray[np.int64], Floats, Certificate]:
+        if k not in solved:
             limits = Limits.starting_now(time_limit, node_limit)
-            outcomes[k] = problem.solve(k, exact=exact, limits=limits)
-            if outcomes[k].stopped:
+            outcome = problem.solve(k, exact=exact, limits=limits)
+            solved[k] = (outcome.support, *certify(problem, k, outcome))
+            if outcome.stopped:
                 warn_user(
                     f"The search for k={k} stopped at its limit after "
-                    f"{outcomes[k].nodes} nodes; the path keeps its true gap. "
+                    f"{outcome.nodes} nodes; the path keeps its true gap. "
                     "Hint: raise time_limit to close it.",
                     GapWarning,
                 )
-        return outcomes[k]
+        return solved[k]
 
-    for k in sizes[::-1].tolist():  # a larger size leaves candidates for a smaller one
+    for k in sizes[::-1].tolist():  # a larger size leaves a pool for a smaller one
         solve(k)
-    gain = np.array([outcomes[k].gain for k in sizes.tolist()])
-    upper = np.array([max(outcomes[k].upper, outcomes[k].gain) for k in sizes.tolist()])
-    bic = multinomial_bic(sizes, gain, problem.n_classes, n_rows)
-    null = problem.null_value
+    certificates = [solved[k][2] for k in sizes.tolist()]
+    gain = np.array([solved[k][1].sum() for k in sizes.tolist()])
     return SparsityPath(
         sizes,
-        null + gain,
-        null + upper,
-        upper - gain,
-        null,
-        bic,
-        lambda k: solve(k).support,
+        np.array([one.objective for one in certificates]),
+        np.array([one.upper_bound for one in certificates]),
+        np.array([one.gap for one in certificates]),
+        problem.null_value,
+        multinomial_bic(sizes, gain, problem.n_classes, n_rows),
+        lambda k: solve(k)[0],
     )
 
 
 def additive_path(
     problem: AdditiveProblem, ks: Iterable[int] | None = None
 ) -> SparsityPath:
-    """Path of an additive model: one ranking gives every size, without gap."""
+    """Path of an additive model: one ranking gives every size."""
     sizes = np.unique(_sizes(ks, max(problem.n_eligible, 1), 1))
     if problem.n_eligible == 0:
         sizes = np.zeros(1, dtype=np.int64)
-    cumulated = np.concatenate([[0.0], np.cumsum(problem.gains[problem.ranking])])
+    certificates, gain = [], np.empty(sizes.shape[0])
+    for position, k in enumerate(sizes.tolist()):
+        # Added up in the order of columns, as a solution is.
+        gains = problem.gains[np.sort(problem.ranking[:k])]
+        rest = problem.ranking[k : k + 1]
+        following = float(problem.gains[rest[0]]) if rest.shape[0] else -math.inf
+        certificates.append(problem.certificate(gains, k, following))
+        gain[position] = gains.sum()
     extra = np.broadcast_to(
         np.asarray(problem.extra_parameters, dtype=np.float64), problem.gains.shape
     )
     parameters = np.concatenate([[0.0], np.cumsum(extra[problem.ranking])])
-    gain = cumulated[sizes]
     bic = -2.0 * gain + parameters[sizes] * math.log(max(problem.n_rows, 1.0))
-    objective = problem.null_value + gain
     return SparsityPath(
         sizes,
-        objective,
-        objective.copy(),
-        np.zeros(sizes.shape[0]),
+        np.array([one.objective for one in certificates]),
+        np.array([one.upper_bound for one in certificates]),
+        np.array([one.gap for one in certificates]),
         problem.null_value,
         bic,
         problem.best,

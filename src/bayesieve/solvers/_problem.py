@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,19 +28,25 @@ from bayesieve.solvers._branch import (
 )
 from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merged
 from bayesieve.solvers._dual import Relaxation, relax
-from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 from bayesieve.solvers._topk import top_k
+from bayesieve.utils._computed_once import computed_once
 
 __all__ = ["MultinomialProblem", "Outcome"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one solve, in gains over the null model."""
+    """Result of one solve, in gains over the null model.
+
+    ``others`` bounds every other support in exact arithmetic; minus infinity where all
+    are proven no better. The gain errs by no more than its ``doubt``.
+    """
 
     support: NDArray[np.int64]
     gain: float
-    upper: float
+    doubt: float
+    others: float
     relaxation: float
     shares: Floats
     nodes: int
@@ -49,6 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Scan:
+    counted: float  # sum of all counts, without smoothing
     class_totals: Floats
     null_value: float
     n_nonempty: int
@@ -65,8 +72,29 @@ class _Pool:
     least_total: float
 
 
+@dataclass
+class _Start:
+    """Columns of large total with their gains at the overall class shares."""
+
+    columns: NDArray[np.int64]
+    gains: Floats
+    ranking: NDArray[np.int64]  # positions of the largest gains so far, falling
+
+    def best(self, wanted: int) -> NDArray[np.int64]:
+        """The columns of largest gain, sorted by index."""
+        if self.ranking.shape[0] < min(wanted, self.columns.shape[0]):
+            top, _, _ = top_k(self.gains, wanted)
+            self.ranking = top[np.argsort(-self.gains[top], kind="stable")]
+        return self.columns[np.sort(self.ranking[:wanted])]
+
+
 #: A pool of this many columns is not worth shrinking.
 _SMALL_POOL = 1 << 13
+#: The first pool has this many columns, or a power of two that is 16 times k.
+_FIRST_POOL = 1 << 18
+#: Up to these sizes a table without signal is proven to be one.
+_FEW_CELLS = 10_000_000
+_FEW_COLUMNS = 1000
 
 
 class MultinomialProblem:
@@ -85,12 +113,14 @@ class MultinomialProblem:
         self.table = ColumnTable(counts, self.alpha)
         self.n_classes, self.n_features = self.table.n_classes, self.table.n_features
         self._pool: _Pool | None = None
-        # Where the last solve ended: the start of the next one, for another k.
+        self._starts: dict[int, _Start] = {}  # by the size of the first pool
+        # Where the last relaxation ended: the start of a bound for another k.
         self._last: tuple[Block, Floats] | None = None
 
-    @cached_property
+    @computed_once
     def _scan(self) -> _Scan:
         class_totals, whole, nonempty, histogram = self.table.scan()
+        counted = float(class_totals.sum())
         if self.alpha.shape[0] == 1:
             class_totals = class_totals + self.alpha[0] * self.n_features
         else:
@@ -107,6 +137,7 @@ class MultinomialProblem:
             np.float64
         )
         return _Scan(
+            counted,
             class_totals,
             whole - (total * math.log(total) if total > 0 else 0.0),
             int(nonempty),
@@ -141,6 +172,41 @@ class MultinomialProblem:
         """Columns with any count."""
         return self.table.with_total(0.0)
 
+    def lacks_signal(self, most: float) -> bool:
+        """Whether a largest gain of no more than this is none at all.
+
+        Rounding of the second order cannot be told from a gain. Whole numbers decide:
+        columns with exactly the same class shares gain nothing. Other counts have that
+        rounding themselves.
+        """
+        nothing = self._scan.counted * (16 * self.n_classes * UNIT) ** 2
+        return most <= nothing and (not self._is_whole or self._is_proportional)
+
+    @computed_once
+    def _is_whole(self) -> bool:
+        counts = self.table.counts
+        values = counts.data if self.table.is_sparse else counts
+        return bool((values == np.floor(values)).all())
+
+    @computed_once
+    def _is_proportional(self) -> bool:
+        """Whether all columns have exactly the same class shares; False where many."""
+        columns = self.nonempty()
+        if self.n_classes * columns.shape[0] > _FEW_CELLS:
+            return False
+        different = np.unique(self.table.raw(columns), axis=1)
+        if different.shape[1] > _FEW_COLUMNS:
+            return False
+        smoothed = [
+            [Fraction(count) + Fraction(alpha) for count in counts]
+            for *counts, alpha in different.T.tolist()
+        ]
+        return all(
+            cell * sum(smoothed[0]) == own * sum(other)
+            for other in smoothed[1:]
+            for cell, own in zip(other, smoothed[0], strict=True)
+        )
+
     def gains(self, shares: Floats) -> Floats:
         """``h_i(p)`` of every column; 0 without counts."""
         return self.table.gains(shares)
@@ -149,15 +215,15 @@ class MultinomialProblem:
         """Smoothed counts of some columns, dense (K, len(columns))."""
         return self.table.smoothed(columns)
 
-    def block(self, columns: NDArray[np.int64]) -> Block:
-        """Some columns as candidates."""
-        return self.table.block(columns)
+    def block(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
+        """Some columns as candidates, their gains taken at the anchor."""
+        return self.table.block(columns, anchor)
 
     def _pool_for(self, k: int) -> _Pool | None:
         """The columns of largest total, many times k; None if that is most of them."""
         if self._pool is not None and self._pool.columns.shape[0] >= 2 * k:
             return self._pool
-        wanted = max(16 * k, 1 << 18)
+        wanted = _first_pool(k)
         if 2 * wanted > self.n_nonempty:
             return None
         above = self._scan.columns_above
@@ -203,7 +269,7 @@ class MultinomialProblem:
             return pool.columns[pool.table.with_gain(shares, level)]
         return self.table.with_gain(shares, level)
 
-    @cached_property
+    @computed_once
     def _witnesses(self) -> NDArray[np.int64]:
         """Columns among which every class with counts has some, for every block.
 
@@ -230,45 +296,61 @@ class MultinomialProblem:
         witnesses: NDArray[np.int64] = np.union1d(found, [smoothed]).astype(np.int64)
         return witnesses
 
-    def _candidates(self, columns: NDArray[np.int64]) -> Block:
-        return self.block(merged(columns, self._witnesses))
+    def _candidates(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
+        return self.block(merged(columns, self._witnesses), anchor)
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
-        """Some more than k columns of large gain where the last solve ended."""
+        """Some more than k columns of large gain at the overall class shares.
+
+        They depend on k, not on what was solved before, and so does the support where
+        several are equally good.
+        """
+        shares, size = self.overall_shares, _first_pool(k)
+        if size not in self._starts:
+            self._pool = None  # a later one may be narrower
+            pool = self._pool_for(k)
+            if pool is None:
+                columns = self.nonempty()
+                gains = self.gains(shares)[columns]
+            else:
+                columns, gains = pool.columns, pool.table.gains(shares)
+            self._starts[size] = _Start(columns, gains, np.empty(0, dtype=np.int64))
+        return self._candidates(self._starts[size].best(2 * k + 256), shares), shares
+
+    def _last_candidates(self, k: int) -> tuple[Block, Floats]:
+        """Some more than k columns of large gain where the last relaxation ended."""
+        if self._last is None or len(self._last[0]) < k:
+            return self._first_candidates(k)
+        block, shares = self._last
         wanted = 2 * k + 256
-        if self._last is not None and len(self._last[0]) >= k:
-            block, shares = self._last
-            if len(block) > wanted + k:
-                keep, _, _ = top_k(block.gains(log_or_zero(shares)), wanted)
-                witnesses = np.searchsorted(block.columns, self._witnesses)
-                block = block.take(merged(keep, witnesses))
-            return block, shares
-        shares = self.overall_shares
-        pool = self._pool_for(k)
-        if pool is None:
-            columns = self.nonempty()
-            if columns.shape[0] > wanted:
-                columns = columns[top_k(self.gains(shares)[columns], wanted)[0]]
-        else:
-            columns = pool.columns[top_k(pool.table.gains(shares), wanted)[0]]
-        return self._candidates(columns), shares
+        if len(block) > wanted + k:
+            gains = block.gains(log_ratio(shares, block.anchor))
+            witnesses = np.searchsorted(block.columns, self._witnesses)
+            block = block.take(merged(top_k(gains, wanted)[0], witnesses))
+        return block, shares
 
     def relaxation(
-        self, k: int, *, widen: bool = False, limits: Limits | None = None
+        self,
+        k: int,
+        *,
+        widen: bool = False,
+        warm: bool = False,
+        limits: Limits | None = None,
     ) -> tuple[Block, Relaxation]:
         """Solve the relaxation of size k on a block that provably suffices.
 
         With ``widen`` the block also holds every column that could be part of a support
-        better than the best one met, as the exact search needs it.
+        better than the best one met, as the exact search needs it. A ``warm`` start is
+        where the last relaxation ended: the same bounds sooner, maybe another support.
         """
         deadline = math.inf if limits is None else limits.deadline
-        block, shares = self._first_candidates(k)
+        block, shares = self._last_candidates(k) if warm else self._first_candidates(k)
         for attempt in itertools.count():
             result = relax(block, k, shares, deadline=deadline)
             if widen and result.slack > PRUNE_TOLERANCE * result.best_gain:
-                improve_by_swaps(block, result)
+                improve_by_swaps(result)
             assert result.shares is not None
-            shares = result.shares
+            block, shares = result.block, result.shares
             if len(block) == self.n_nonempty:
                 break
             level = result.floor - (result.slack if widen else 0.0)
@@ -279,7 +361,7 @@ class MultinomialProblem:
             # The first blocks may be far off and are replaced; from then on they grow,
             # so that this ends whatever the shares do.
             kept = block.columns[_best(result)] if attempt < 3 else block.columns
-            block = self._candidates(merged(wider, kept))
+            block = self._candidates(merged(wider, kept), shares)
         self._last = (block, shares)
         return block, result
 
@@ -290,27 +372,36 @@ class MultinomialProblem:
         if k == 1:  # two distributions cannot differ in one place alone
             nothing = np.empty(0, dtype=np.int64)
             return Outcome(
-                nothing, 0.0, 0.0, self.psi(1), self.overall_shares, 1, False
+                nothing,
+                0.0,
+                0.0,
+                -math.inf,
+                self.psi(1),
+                self.overall_shares,
+                1,
+                False,
             )
         block, root = self.relaxation(k, widen=exact, limits=limits)
-        if not exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
-            improve_by_swaps(block, root)
+        if not exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
+            improve_by_swaps(root)
+        assert root.shares is not None
         relaxation, shares = root.upper, root.shares
-        assert shares is not None
-        if exact and root.slack > PRUNE_TOLERANCE * abs(root.best_gain):
-            found = branch_and_bound(block, k, root, limits)
+        if exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
+            found = branch_and_bound(self.table, k, root, limits)
         else:
             found = SearchResult(
                 block.columns[_best(root)],
                 root.best_gain,
-                root.upper,
+                root.best_doubt,
+                root.others,
                 1,
                 False,
             )
         return Outcome(
             found.columns,
             found.gain,
-            found.upper,
+            found.doubt,
+            found.others,
             relaxation,
             shares,
             found.nodes,
@@ -329,18 +420,20 @@ class MultinomialProblem:
         """A proven lower bound of psi(k), equal to it up to rounding within limits."""
         if k <= 0 or k >= self.n_nonempty:
             return self.psi(k)
-        return max(0.0, self.relaxation(k, limits=limits)[1].lower)
+        return max(0.0, self.relaxation(k, warm=True, limits=limits)[1].lower)
 
     def _take_all_nonempty(self) -> Outcome:
-        columns = self.nonempty()
-        result = relax(
-            self.block(columns),
-            columns.shape[0],
-            np.full(self.n_classes, 1 / self.n_classes),
-        )
+        columns, shares = self.nonempty(), self.overall_shares
+        result = relax(self.block(columns, shares), columns.shape[0], shares)
         assert result.shares is not None
         gain = result.best_gain
-        return Outcome(columns, gain, gain, gain, result.shares, 1, False)
+        return Outcome(
+            columns, gain, result.best_doubt, -math.inf, gain, result.shares, 1, False
+        )
+
+
+def _first_pool(k: int) -> int:
+    return max(_FIRST_POOL, 1 << (16 * k - 1).bit_length())
 
 
 def _best(result: Relaxation) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from bayesieve.solvers._inputs import check_size
-from bayesieve.solvers._logs import Floats, log_or_zero
+from bayesieve.solvers._logs import Floats, log_ratio
 from bayesieve.solvers._multinomial import multinomial_problem
 
 __all__ = ["Reconstruction", "reconstruct_published"]
@@ -78,8 +78,7 @@ def reconstruct_published(
     block, relaxation = problem.relaxation(k)
     shares = relaxation.shares
     assert shares is not None
-    log_p = log_or_zero(shares)
-    h = block.gains(log_p)
+    h = block.gains(log_ratio(shares, block.anchor))
     # Second dual, multiplied out at the optimal p: choose x with 1'x <= k and
     # sum_i x_i f_ci proportional to p_c (stationarity), with sum_i x_i h_i = psi(k).
     # In the papers' variables theta this is (34) with mu = S p: the two normalisation
@@ -114,6 +113,6 @@ def reconstruct_published(
         columns=block.columns,
         fractional=block.columns[fractional],
         support=np.sort(block.columns[chosen]),
-        objective=problem.null_value + block.gain_of(chosen),
+        objective=problem.null_value + block.gain_of(chosen)[0],
         relaxation_bound=problem.null_value + relaxation.upper,
     )

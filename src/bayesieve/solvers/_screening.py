@@ -26,7 +26,12 @@ from scipy import special
 
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._bernoulli import BernoulliEstimator, bernoulli_problem
-from bayesieve.solvers._inputs import count_table, row_counts, warn_of_few_features
+from bayesieve.solvers._inputs import (
+    check_range,
+    count_table,
+    row_counts,
+    warn_of_few_features,
+)
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._topk import top_k
 
@@ -168,6 +173,7 @@ def _scored(
     table = count_table(counts, kinds=("binary",), solver=solver)
     rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
     n = float(rows.sum())
+    check_range(n, power=4, solver=solver)
     estimator = BernoulliEstimator.truncated(np.array(rows)) if truncated else None
     scores = np.zeros(table.shape[1])
     eligible = np.zeros(table.shape[1], dtype=bool)
@@ -334,6 +340,7 @@ def penalised_estimates(counts: Any, penalty: float, *, solver: str) -> Floats:
     table = count_table(counts, kinds=("binary",), solver=solver)
     rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
     n = float(rows.sum())
+    check_range(n, power=4, solver=solver)
     theta = np.empty(table.shape)
     size = rows[:, None]
     for part, block in _blocks(table):

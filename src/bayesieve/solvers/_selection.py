@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import dataclass
 from typing import Any
@@ -134,9 +135,9 @@ def _solve_additive(problem: AdditiveProblem, k: Any) -> Solution:
     if isinstance(k, str):
         if k == "all":
             everything = np.arange(problem.n_features)
-            return problem.solution(everything, problem.n_features)
+            return problem.solution(everything, -math.inf, problem.n_features)
         if k == "bic":
             columns = problem.best_by_bic()
-            return problem.solution(columns, columns.shape[0])
+            return problem.solution(columns, -math.inf, columns.shape[0])
         k = max(additive_path(problem).elbow, 1)
     return problem.solve(_whole(k, problem.n_features, smallest=1))

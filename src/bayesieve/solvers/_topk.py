@@ -1,4 +1,4 @@
-"""The k largest values, ties broken by position."""
+"""The k largest values; of equal ones, those of lowest position."""
 
 from __future__ import annotations
 

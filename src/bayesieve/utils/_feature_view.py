@@ -268,9 +268,10 @@ def model_sentence(model: Any) -> str:
     these = f"this {ones} is" if one else f"these {k:,} {ones} are"
     if not np.isfinite(certificate.relative_gap):
         return f"Not proven: it is open how far {these} from the best possible."
+    remark = f"; {certificate.remark}" if certificate.remark else ""
     return (
-        f"Proven: {these} at most "
-        f"{share_in_percent(certificate.relative_gap)} short of the best possible."
+        f"Proven: {these} at most {share_in_percent(certificate.relative_gap)} short "
+        f"of the best possible{remark}."
     )
 
 

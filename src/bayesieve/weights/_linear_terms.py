@@ -8,13 +8,13 @@ cost nothing, so millions of entries stay as they are stored.
 from __future__ import annotations
 
 import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from bayesieve import _core
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.weights._terms import (
     Array,
     DenseTerms,
@@ -98,7 +98,7 @@ class LinearTerms:
             (values, self._index, self._indptr), shape=(self.n_rows, self.n_terms)
         )
 
-    @cached_property
+    @computed_once
     def _by_rows(self) -> Any:
         return self.columns.tocsr()
 
