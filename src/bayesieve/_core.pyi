@@ -89,8 +89,10 @@ class DenseColumns:
         rounding; no logarithm is taken of columns whose total is under min_total.
         """
 
-    def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Gain of every column at p; 0 for a column without counts."""
+    def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accuracy: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Gain of every column at p to a relative accuracy; 0 for a column without counts.
+        """
 
     def extract(self, min_total: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
@@ -117,8 +119,10 @@ class SparseColumns:
         rounding; no logarithm is taken of columns whose total is under min_total.
         """
 
-    def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Gain of every column at p; 0 for a column without counts."""
+    def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accuracy: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Gain of every column at p to a relative accuracy; 0 for a column without counts.
+        """
 
 def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """

@@ -110,7 +110,7 @@ def test_scan_is_the_plain_sums(make, case):
 def test_gains_are_the_plain_gains(make, case):
     table, alpha, shares = build(*case)
     expected, totals = plain_gains(table, alpha, shares)
-    gains = make(table, alpha).gains(shares)
+    gains = make(table, alpha).gains(shares, 2.0**-34)
     # A gain is a difference of terms of size G log G.
     scale = totals * np.log(totals + 2.0)
     assert np.abs(gains - expected).max() <= 1e-14 * scale.max()
@@ -128,7 +128,7 @@ def test_collected_columns_are_exactly_those_that_reach_the_level(make, case):
     filled = table.sum(axis=0) > 0
     totals = (table + alpha).sum(axis=0)
     np.testing.assert_array_equal(columns.with_total(0.0), np.flatnonzero(filled))
-    gains = columns.gains(shares)
+    gains = columns.gains(shares, 2.0**-34)
     for share in (0.3, 0.9, 0.999):
         # Half way between two neighbours, so that rounding decides nothing.
         level = between(totals, share)
@@ -155,7 +155,7 @@ def test_shares_that_leave_out_a_class_prune_nothing(make):
     table = np.vstack([rng.gamma(0.5, 2.0, size=(2, 400)), np.zeros(400)])
     shares = np.array([0.25, 0.75, 0.0])
     columns = make(table, np.zeros(1))
-    gains = columns.gains(shares)
+    gains = columns.gains(shares, 2.0**-34)
     level = between(gains, 0.8)
     np.testing.assert_array_equal(
         columns.with_gain(shares, level, 0.0), np.flatnonzero(gains >= level)
@@ -171,7 +171,7 @@ def test_columns_near_the_common_shares_are_told_apart(make, spread):
     tilt = 1 + spread * rng.standard_normal(600)
     table = np.vstack([shares[0] * totals * tilt, shares[1] * totals])
     columns = make(table, np.zeros(1))
-    gains = columns.gains(shares)
+    gains = columns.gains(shares, 2.0**-34)
     for share in (0.5, 0.9, 0.99):
         level = between(gains, share)
         np.testing.assert_array_equal(
@@ -194,7 +194,7 @@ def between(values, share):
 def test_a_class_without_share_adds_nothing_where_it_has_no_count(make):
     table = np.array([[3.0, 0.0], [1.0, 5.0], [0.0, 0.0]])
     shares = np.array([0.5, 0.5, 0.0])
-    gains = make(table, np.zeros(1)).gains(shares)
+    gains = make(table, np.zeros(1)).gains(shares, 2.0**-34)
     # 3 log(3/4 / 0.5) + log(1/4 / 0.5) = 3 log 1.5 - log 2;  5 log 2.
     np.testing.assert_allclose(gains, [3 * np.log(1.5) - np.log(2), 5 * np.log(2)])
 
@@ -208,7 +208,9 @@ def test_explicit_zeros_of_a_sparse_table_are_no_counts():
         np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 0.0]]), np.array([0.5])
     )
     shares = np.array([0.2, 0.3, 0.5])
-    np.testing.assert_allclose(columns.gains(shares), dense.gains(shares), rtol=1e-14)
+    np.testing.assert_allclose(
+        columns.gains(shares, 1e-12), dense.gains(shares, 1e-12), rtol=1e-14
+    )
     np.testing.assert_array_equal(columns.with_total(0.0), [0])
     assert columns.scan()[2] == 1
 
@@ -218,7 +220,9 @@ def test_the_answer_does_not_depend_on_the_run(make):
     first, second = make(table, alpha), make(table, alpha)
     assert first.scan()[1] == second.scan()[1]
     np.testing.assert_array_equal(first.scan()[0], second.scan()[0])
-    np.testing.assert_array_equal(first.gains(shares), second.gains(shares))
+    np.testing.assert_array_equal(
+        first.gains(shares, 1e-12), second.gains(shares, 1e-12)
+    )
 
 
 def test_wrong_shapes_are_refused(make):
@@ -226,7 +230,7 @@ def test_wrong_shapes_are_refused(make):
     with pytest.raises(ValueError, match="alpha must have one value"):
         make(table, np.ones(2))
     with pytest.raises(ValueError, match="shares must have one value for each class"):
-        make(table, np.ones(1)).gains(np.zeros(3))
+        make(table, np.ones(1)).gains(np.zeros(3), 1e-12)
     with pytest.raises(ValueError, match="shares must have one value for each class"):
         make(table, np.ones(1)).with_gain(np.zeros(1), 0.0, 0.0)
 

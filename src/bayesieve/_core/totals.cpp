@@ -185,26 +185,28 @@ struct DenseColumns {
         double gain = 0.0, size = 0.0;
         if (!smooth.is_small(raw)) {
             const double total = smooth.total(raw, i);
+            // |F (log(F / G) - log p)| <= F (-log(F / G)) + F (-log p), and both parts add up
+            // to known sums: no term needs to be looked at alone.
+            double cross = 0.0;
             for (std::size_t c = 0; c < classes; ++c) {
                 const double cell = f[c * columns + i] + alpha;
-                const double term = Smoothing::against(cell, total, shares.log_p[c]);
-                gain += term;
-                size += std::fabs(term) + cell * (1.0 - shares.log_p[c]);
+                gain += Smoothing::against(cell, total, shares.log_p[c]);
+                cross -= cell * shares.log_p[c];
             }
+            size = std::fabs(cross - gain) + 2.0 * cross + total;
             return {gain, smooth.rounding() * size};
         }
         const double whole = smooth.whole(raw, i);
-        gain = -whole;
-        size = std::fabs(whole);
-        double cross = 0.0;
+        double cells = 0.0, cross = 0.0;
         for (std::size_t c = 0; c < classes; ++c) {
-            const double x = f[c * columns + i], cell = smooth.cell(x, i);
-            gain += cell;
-            size += std::fabs(cell) + x + alpha;
+            const double x = f[c * columns + i];
+            cells += smooth.cell(x, i);
             const double smoothed = x + alpha;
             if (smoothed > 0.0) cross += smoothed * shares.log_p[c];
         }
-        return {gain - cross, smooth.rounding() * (size - cross)};
+        // |x log x| <= x log x + 2 / e.
+        size = std::fabs(whole) + cells + 0.75 * smooth.classes + smooth.total(raw, i);
+        return {cells - whole - cross, smooth.rounding() * (size - cross)};
     }
     Gain sure_gain(std::size_t i, double raw, const Smoothing& smooth,
                    const Shares& shares) const {
@@ -366,7 +368,6 @@ template <class Columns>
 bool reaches(const Columns& columns, std::size_t i, double raw, const Smoothing& smooth,
              const Shares& shares, double level) {
     if (!(level > 0.0)) return true;
-    if (!columns.can_reach(i, raw, smooth, shares, level)) return false;
     const Gain quick = columns.quick_gain(i, raw, smooth, shares);
     if (quick.value + quick.doubt < level) return false;
     if (quick.doubt <= kNegligible * level) return true;
@@ -404,6 +405,15 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
                         large[count] = static_cast<std::uint32_t>(j);
                         count += (raw[j] > 0.0) & (raw[j] + shift >= min_total);
                     }
+                }
+                if (p != nullptr) {  // in a loop of its own, which stays small
+                    std::size_t near = 0;
+                    for (std::size_t q = 0; q < count; ++q) {
+                        large[near] = large[q];
+                        near += columns.can_reach(first + large[q], raw[large[q]], smooth, shares,
+                                                  min_gain);
+                    }
+                    count = near;
                 }
                 for (std::size_t q = 0; q < count; ++q) {
                     const std::size_t i = first + large[q];
@@ -469,7 +479,8 @@ std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Sm
 }
 
 template <class Columns>
-DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* p) {
+DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* p,
+                  double accuracy) {
     const std::size_t m = columns.columns;
     std::vector<double> gain(m, 0.0);
     {
@@ -485,7 +496,7 @@ DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double*
                         const double r = raw[i - first];
                         if (!(r > 0.0)) continue;
                         Gain h = columns.quick_gain(i, r, smooth, shares);
-                        if (!(h.doubt <= kNegligible * h.value))
+                        if (!(h.doubt <= accuracy * h.value))
                             h = columns.sure_gain(i, r, smooth, shares);
                         gain[i] = h.value;
                     }
@@ -533,10 +544,11 @@ nb::class_<Smoothed<Columns>> bind(nb::module_& m, const char* name, const char*
             "rounding; no logarithm is taken of columns whose total is under min_total.")
         .def(
             "gains",
-            [](const Self& self, const Vector& shares) {
-                return gains(self.columns, self.smoothing, self.checked(shares));
+            [](const Self& self, const Vector& shares, double accuracy) {
+                return gains(self.columns, self.smoothing, self.checked(shares), accuracy);
             },
-            "shares"_a, "Gain of every column at p; 0 for a column without counts.");
+            "shares"_a, "accuracy"_a,
+            "Gain of every column at p to a relative accuracy; 0 for a column without counts.");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ grows with the counts; `Block.margin` says how much, and a new anchor removes it
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve import _core
-from bayesieve.solvers._logs import ROUNDING_UNITS, UNIT, Floats, divergence
+from bayesieve.solvers._logs import ROUNDING_UNITS, UNIT, Floats
 
 __all__ = ["Block"]
 
@@ -43,8 +44,9 @@ class Block:
     anchor: Floats
     value: Floats
     doubt: Floats
-    #: No candidate has a larger total.
+    #: No candidate has a larger total, and all together have no more than this.
     largest: float
+    together: float
     #: Whether every cell is positive (alpha > 0), so that no class can be missing.
     positive: bool = False
     chosen: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -75,6 +77,7 @@ class Block:
             value + doubt,
             doubt,
             float(totals.max(initial=0.0)),
+            float(totals.sum()) * (1.0 + 1e-9),
             positive,
             chosen_sums=np.zeros(counts.shape[0]),
         )
@@ -117,19 +120,28 @@ class Block:
         np.maximum(h, 0.0, out=h)
         return h
 
-    def margin(self, shares: Floats, ratio: Floats, k: int) -> float:
-        """What rounding may add, away from the anchor, to the gains of k candidates."""
-        if np.array_equal(shares, self.anchor):
+    def margin(self, shares: Floats, ratio: Floats, k: int, value: float) -> float:
+        """What rounding may add, away from the anchor, to an atom of this value.
+
+        Each gain is K products less than that at the anchor, one after the other; both
+        are of the size of its counts times the largest ratio, or of its own.
+        """
+        steepest = float(np.abs(ratio).max())
+        if steepest == 0.0:
             return 0.0
-        both = (shares > 0) & (self.anchor > 0)
-        shrunk = float((self.anchor[both] / shares[both]).max(initial=1.0)) - 1.0
-        # Shares need not have the sum of the anchor to the last digit.
-        rough = float(np.abs(ratio).max()) + max(shrunk, 0.0) + self.n_classes
-        return 8 * UNIT * self.weight(k) * rough
+        shrunk = math.exp(-min(float(ratio.min()), 0.0)) - 1.0  # largest anchor / share
+        rough = (8 + 2 * self.n_classes) * steepest + 8 * shrunk
+        # Shares need not have the sum of the anchor to the last digit; in one sum, as
+        # each sum alone would be rounded.
+        missing = abs(math.fsum([*shares.tolist(), *(-self.anchor).tolist()]))
+        weight = self.weight(k)
+        own = (_SUM_UNITS + k / 64 + self.n_classes) * value
+        return UNIT * (weight * rough + own) + weight * missing
 
     def weight(self, k: int) -> float:
         """At least the sum of all counts of the chosen columns and k candidates."""
-        return k * self.largest + float(self.chosen_sums.sum())
+        most = min(k * self.largest, self.together)
+        return most + float(self.chosen_sums.sum())
 
     def sums(self, positions: NDArray[np.int64]) -> Floats:
         """Class sums over some candidates, those already chosen not included."""
@@ -146,7 +158,7 @@ class Block:
 
     def own_gain(self, value: float, sums: Floats) -> float:
         """The least of an atom over all p: the gain of its columns, raised."""
-        return value - _divergence_of(sums, self.anchor * sums.sum())[0]
+        return value - float(_core.divergence(sums, self.anchor * sums.sum()).sum())
 
     def gain_of(self, positions: NDArray[np.int64]) -> tuple[float, float]:
         """Gain of the chosen columns with these candidates, and its doubt."""
@@ -186,6 +198,7 @@ class Block:
             self.value[keep],
             self.doubt[keep],
             self.largest,
+            self.together,
             self.positive,
             chosen,
             value,
@@ -213,6 +226,6 @@ def _gains(counts: Any, alpha: Floats | None, shares: Floats) -> tuple[Floats, F
 
 def _divergence_of(sums: Floats, expected: Floats) -> tuple[float, float]:
     """Divergence of class sums and how far rounding may have moved it."""
-    value = float(divergence(sums, expected).sum())
+    value = float(_core.divergence(sums, expected).sum())
     units = ROUNDING_UNITS + sums.shape[0]
     return value, units * UNIT * (value + float(np.abs(sums - expected).sum()))

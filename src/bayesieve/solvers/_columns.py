@@ -13,6 +13,8 @@ from bayesieve.solvers._logs import Floats, log_or_zero
 
 __all__ = ["ColumnTable", "merged"]
 
+#: Of gains that are shown.
+ACCURACY = 2.0**-34
 #: Rounding of a gain, relative to the level it is compared with.
 ROUNDING = 1e-9
 
@@ -53,9 +55,9 @@ class ColumnTable:
             self._core.with_gain(shares, level, least_total(shares, level))
         )
 
-    def gains(self, shares: Floats) -> Floats:
-        """``h_i(p)`` of every column; 0 without counts."""
-        gains: Floats = self._core.gains(shares)
+    def gains(self, shares: Floats, accuracy: float = ACCURACY) -> Floats:
+        """``h_i(p)`` of every column, to this relative accuracy; 0 without counts."""
+        gains: Floats = self._core.gains(shares, accuracy)
         return gains
 
     def alpha_of(self, columns: NDArray[np.int64]) -> Floats:
@@ -79,21 +81,33 @@ class ColumnTable:
         stacked: Floats = np.vstack([dense, self.alpha_of(columns)])
         return stacked
 
-    def class_sums(self, columns: NDArray[np.int64]) -> Floats:
-        """Smoothed count of each class over some columns."""
-        part = np.asarray(self.counts[:, columns].sum(axis=1), dtype=np.float64)
-        sums: Floats = part.ravel() + self.alpha_of(columns).sum()
-        return sums
+    def block(
+        self,
+        columns: NDArray[np.int64],
+        anchor: Floats | None = None,
+        *,
+        otherwise: Floats | None = None,
+    ) -> Block:
+        """Some columns as candidates, their gains taken at the anchor.
 
-    def block(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
-        """Some columns as candidates, their gains taken at the anchor."""
+        That is by default their own class shares, or ``otherwise`` without any count.
+        """
         alpha = self.alpha_of(columns)
         positive = bool((alpha > 0).all())
-        if self.is_sparse:
-            part = self.counts[:, columns]
-            return Block.of(columns, part, alpha, anchor, positive=positive)
-        smoothed = self.smoothed(columns)
-        return Block.of(columns, smoothed, None, anchor, positive=positive)
+        part = self.counts[:, columns]
+        if not self.is_sparse:
+            part = part + alpha
+        if anchor is None:
+            sums = np.asarray(part.sum(axis=1), dtype=np.float64).ravel()
+            if self.is_sparse:
+                sums = sums + alpha.sum()
+            total = float(sums.sum())
+            assert total > 0 or otherwise is not None
+            anchor = sums / total if total > 0 else otherwise
+        assert anchor is not None
+        return Block.of(
+            columns, part, alpha if self.is_sparse else None, anchor, positive=positive
+        )
 
     def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable]:
         """Columns with a total of at least this, and they as a table of their own."""

@@ -41,6 +41,8 @@ MAX_EVALUATIONS = 500
 #: Rounding up to this share of the gain needs no better anchor.
 ANCHOR_TOLERANCE = 1e-12
 _MAX_ANCHORS = 6
+#: psi is known to this share of it.
+PSI_TOLERANCE = 1e-11
 
 
 @dataclass
@@ -128,8 +130,12 @@ def relax(
             best.best, best.best_gain = other.best, other.best_gain
             best.best_doubt = other.best_doubt
         before, rough = rough, result.margin + result.best_doubt
+        # At the root psi itself is wanted, and near its minimum slopes are sharper.
+        open_gap = result.upper - result.lower - result.margin - 2 * result.best_doubt
+        if good_enough > -math.inf or open_gap <= PSI_TOLERANCE * result.upper:
+            open_gap = 0.0
         if (
-            rough <= ANCHOR_TOLERANCE * result.best_gain
+            (rough <= ANCHOR_TOLERANCE * result.best_gain and not open_gap > 0.0)
             or rough > 0.5 * before
             or result.upper <= good_enough
             or np.array_equal(result.shares, block.anchor)
@@ -200,8 +206,11 @@ def _evaluate(block: Block, k: int, shares: Floats, result: Relaxation) -> _Atom
     positions, floor, following = top_k(gains, k)
     value, sums = block.atom(positions)
     atom = _Atom(value, sums, block.own_gain(value, sums))
-    margin = block.margin(shares, ratio, k)
-    upper = max(value - float((sums * ratio).sum()), atom.own_gain) + margin
+    upper = max(value - float((sums * ratio).sum()), atom.own_gain)
+    margin = 0.0
+    if upper < result.upper:
+        margin = block.margin(shares, ratio, k, value)
+        upper += margin
     if upper < result.upper:
         result.upper, result.shares, result.gains = upper, shares, gains
         result.floor, result.following, result.margin = floor, following, margin

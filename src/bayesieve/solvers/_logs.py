@@ -49,11 +49,11 @@ def log_or_zero(shares: Floats) -> Floats:
 
 def log_ratio(shares: Floats, anchor: Floats) -> Floats:
     """``log(p / anchor)`` to full relative accuracy near 0; 0 where one is zero."""
-    both = (shares > 0) & (anchor > 0)
-    if not both.all():
+    if not (shares.min() > 0 and anchor.min() > 0):
+        both = (shares > 0) & (anchor > 0)
         shares, anchor = np.where(both, shares, 1.0), np.where(both, anchor, 1.0)
     moved = (shares - anchor) / anchor
-    near = np.abs(moved) < 0.5
-    if near.all():
+    if moved.max() < 0.5 and moved.min() > -0.5:
         return np.log1p(moved)
+    near = np.abs(moved) < 0.5
     return np.where(near, np.log1p(np.where(near, moved, 0.0)), np.log(shares / anchor))

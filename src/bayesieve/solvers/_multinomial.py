@@ -212,10 +212,7 @@ def certify(
 ) -> tuple[Floats, Certificate]:
     """Gain of each selected feature, and the certificate of the support."""
     # At its own class shares, so that the gains of the features sum to that of all.
-    class_sums = problem.table.class_sums(outcome.support)
-    total = float(class_sums.sum())
-    shares = class_sums / total if total > 0 else outcome.shares
-    block = problem.block(outcome.support, shares)
+    block = problem.table.block(outcome.support, otherwise=outcome.shares)
     gain, doubt = block.gain_of(np.arange(len(block)))
     others = outcome.others
     if problem.lacks_signal(max(gain, others)):

@@ -92,6 +92,10 @@ class _Start:
 _SMALL_POOL = 1 << 13
 #: The first pool has this many columns, or a power of two that is 16 times k.
 _FIRST_POOL = 1 << 18
+#: Accuracy of gains that only say where to begin.
+_TO_RANK = 2.0**-16
+#: Nodes of a search that begins where another size ended.
+_WARM_NODES = 100
 #: Up to these sizes a table without signal is proven to be one.
 _FEW_CELLS = 10_000_000
 _FEW_COLUMNS = 1000
@@ -311,9 +315,9 @@ class MultinomialProblem:
             pool = self._pool_for(k)
             if pool is None:
                 columns = self.nonempty()
-                gains = self.gains(shares)[columns]
+                gains = self.table.gains(shares, _TO_RANK)[columns]
             else:
-                columns, gains = pool.columns, pool.table.gains(shares)
+                columns, gains = pool.columns, pool.table.gains(shares, _TO_RANK)
             self._starts[size] = _Start(columns, gains, np.empty(0, dtype=np.int64))
         return self._candidates(self._starts[size].best(2 * k + 256), shares), shares
 
@@ -381,7 +385,17 @@ class MultinomialProblem:
                 1,
                 False,
             )
-        block, root = self.relaxation(k, widen=exact, limits=limits)
+        if self._last is not None and len(self._last[0]) >= k:
+            # From where another size ended it is quicker. Only an answer that is proven
+            # to be the one best support may be taken: it depends on no start.
+            few = Limits(limits.deadline, min(limits.nodes, _WARM_NODES))
+            outcome = self._search(k, exact=exact, limits=few, warm=True)
+            if outcome.others == -math.inf:
+                return outcome
+        return self._search(k, exact=exact, limits=limits, warm=False)
+
+    def _search(self, k: int, *, exact: bool, limits: Limits, warm: bool) -> Outcome:
+        block, root = self.relaxation(k, widen=exact, warm=warm, limits=limits)
         if not exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
             improve_by_swaps(root)
         assert root.shares is not None
