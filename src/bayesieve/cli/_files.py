@@ -42,15 +42,12 @@ _LONGEST_ROW = 1 << 25
 
 def needs(name: str) -> Any:
     """Import an optional dependency of the extra `cli`."""
-    from importlib import import_module
+    from bayesieve.utils._optional import optional_module
 
     try:
-        return import_module(name)
+        return optional_module(name, purpose="reading such files", extra="cli")
     except ImportError as error:
-        raise CommandError(
-            f"reading such files needs {name}, which is not installed. "
-            "Hint: pip install 'bayesieve[cli]'"
-        ) from error
+        raise CommandError(str(error)) from error
 
 
 def find_files(patterns: Sequence[str]) -> DataFiles:
@@ -193,7 +190,10 @@ class DataFiles:
     def connection(self) -> Any:
         """A DuckDB of its own."""
         needs("pyarrow")
-        return needs("duckdb").connect()
+        needs("duckdb")
+        from bayesieve.counts._duckdb import reading_connection
+
+        return reading_connection()
 
     @cached_property
     def columns(self) -> list[str]:
