@@ -42,5 +42,6 @@ class DegenerateSupportWarning(UserWarning):
 class LowCountWarning(UserWarning):
     """Some selected features have an expected count under 5 in a class.
 
-    The chi-square approximation behind their p-values is then not to be trusted.
+    Their counts are no whole numbers, so their p-values come from the chi-square
+    approximation, which is not to be trusted there.
     """
