@@ -11,6 +11,7 @@ __all__ = [
     "FewFeaturesWarning",
     "GapWarning",
     "LowCountWarning",
+    "NotCountsWarning",
     "SmallWeightsWarning",
 ]
 
@@ -36,6 +37,13 @@ class DegenerateSupportWarning(UserWarning):
 
     Two distributions over the features cannot differ in exactly one coordinate, so a
     single feature has gain zero under the multinomial model.
+    """
+
+
+class NotCountsWarning(UserWarning):
+    """A model of counts was given rows that were scaled to length or sum 1.
+
+    What is lost: how much a row says, and the balance of counts and smoothing.
     """
 
 
