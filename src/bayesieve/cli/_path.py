@@ -99,7 +99,8 @@ def _run(arguments: argparse.Namespace) -> None:
 def _edge(path: Any, tried: list[int], model: str) -> str | None:
     """Say at which end of the sizes tried BIC is least: it may be less beyond.
 
-    "largest", "smallest", "only" if there is one size, or None. A path that ends before the largest size has run out of features.
+    "largest", "smallest", "only" if there is one size, or None. A path that ends before
+    the largest size has run out of features.
     """
     if path.k.size == 1:
         return "only"
