@@ -89,7 +89,8 @@ class FDRScreener(BinaryScreener):
     left for counts that are no whole numbers.
 
     Sample weights count as repetitions of rows: weights that sum to something else than
-    the number of rows change the p-values. A class without rows takes no part.
+    the number of rows change the p-values. A class without rows takes no part. Classes
+    of equal size are split off in the order of their labels.
 
     References
     ----------

@@ -128,8 +128,8 @@ class SelectiveMultinomialNB(SelectiveWideNB):
     on the few features in use. X is never made dense.
 
     Give it counts, or ``X.log1p()`` of them, which is often better still. Rows scaled
-    to length 1 (tf-idf) cost 1 to 4 points of accuracy at the same k on news and
-    questions, rows scaled to a sum of 1 up to 28: a `NotCountsWarning` says so.
+    to length 1 (tf-idf) cost accuracy where few features are asked for, rows scaled to
+    a sum of 1 far more: a `NotCountsWarning` says so.
 
     References
     ----------
