@@ -26,9 +26,10 @@ class FDRScreener(BinaryScreener):
 
     Tests each feature for independence of the class by the likelihood ratio ``2 n I_j``
     (I_j without smoothing), and takes those that Benjamini and Hochberg's procedure
-    rejects at level q. P-values are **exact** or upper bounds at every count, see the
-    notes, so the bound on the false discovery rate holds for rare features too, where
-    features are independent or positively dependent.
+    rejects at level q. P-values are **exact** or upper bounds at low counts, and the
+    usual approximation, corrected, at large ones (see the notes), so the bound on the
+    false discovery rate holds for rare features too, where features are independent or
+    positively dependent.
 
     Parameters
     ----------
