@@ -157,9 +157,8 @@ class _Cumulation:
         entry = entry + np.arange(entry.shape[0])
         self._move = np.repeat(np.arange(lengths.shape[0]), lengths)
         self._position = moves.position
-        self._sign = moves.sign[self._move]
-        self._present = part.data[entry] > 0  # a stored zero is no presence
-        self._value = part.data[entry] * self._sign
+        self._value = part.data[entry] * moves.sign[self._move]
+        self._has_fractions = bool((part.data != np.floor(part.data)).any())
         rows = part.indices[entry].astype(np.int64)
         self._cell = rows * n_steps + moves.step[self._move]
 
@@ -175,10 +174,14 @@ class _Cumulation:
 
         Whole numbers: sums of fractions need not come back to 0 when a feature leaves.
         """
-        value = np.where(self._present, self._sign, 0.0)
+        value = np.sign(self._value)  # values are at least 0; a stored zero is none
         if columns is not None:
             value = value * columns[self._position][self._move]
         return self._cumulated(value)
+
+    def nothing(self, mass: np.ndarray) -> np.ndarray:
+        """Where a row has nothing of the support, whose values sum to ``mass``."""
+        return (self.number() if self._has_fractions else mass) <= 0
 
     def _cumulated(self, value: np.ndarray) -> np.ndarray:
         n_rows, n_steps = self._shape
@@ -229,7 +232,7 @@ def multinomial_scores(
         part = _csc_part(X_test, rows, moves.columns)
         cumulated = _Cumulation(part, moves, n_steps)
         mass = cumulated.of()
-        nothing = cumulated.number() <= 0
+        nothing = cumulated.nothing(mass)
         for c in range(n_classes):
             value = cumulated.of(log_counts[c]) - mass * log_sums[:, c]
             value[nothing] = 0.0  # no selected feature in the row: no rounding either
