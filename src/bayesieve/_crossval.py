@@ -123,24 +123,27 @@ class _Moves:
     sign: np.ndarray
 
 
-def _moves(supports: Sequence[np.ndarray]) -> _Moves:
+def _moves(supports: Sequence[np.ndarray]) -> tuple[_Moves, np.ndarray]:
+    """The moves, and which of their columns each support has, one row a support."""
     ever = np.zeros(1 + max((int(s[-1]) for s in supports if s.size), default=-1), bool)
     for support in supports:
         ever[support] = True
     columns = np.flatnonzero(ever)
-    inside = np.zeros(columns.shape[0], dtype=np.int8)
+    inside = np.zeros((len(supports), columns.shape[0]), dtype=bool)
     position, step, sign = [], [], []
+    before = np.zeros(columns.shape[0], dtype=bool)
     for i, support in enumerate(supports):
-        now = np.zeros(columns.shape[0], dtype=np.int8)
-        now[np.searchsorted(columns, support)] = 1
-        changed = np.flatnonzero(now != inside)
+        now = inside[i]
+        now[np.searchsorted(columns, support)] = True
+        changed = np.flatnonzero(now != before)
         position.append(changed)
         step.append(np.full(changed.shape[0], i))
-        sign.append((now - inside)[changed].astype(np.float64))
-        inside = now
-    return _Moves(
+        sign.append(np.where(now[changed], 1.0, -1.0))
+        before = now
+    moves = _Moves(
         columns, np.concatenate(position), np.concatenate(step), np.concatenate(sign)
     )
+    return moves, inside
 
 
 class _Cumulation:
@@ -217,14 +220,13 @@ def multinomial_scores(
     """
     problem = MultinomialProblem(counts.feature_count, alpha)
     supports = [budget.solve(problem, k) for k in reversed(sizes)][::-1]
-    moves = _moves(supports)
+    moves, inside = _moves(supports)
     n_classes, n_steps = counts.n_classes, len(sizes)
     smoothed = problem.smoothed(moves.columns)
     log_counts = log_or_zero(smoothed)
-    positions = [np.searchsorted(moves.columns, support) for support in supports]
     # Summed anew for every size: what differences leave of a class that has lost its
     # last count is rounding, not the smoothing of the others.
-    class_sums = np.array([smoothed[:, kept].sum(axis=1) for kept in positions])
+    class_sums = np.array([smoothed @ kept.astype(np.float64) for kept in inside])
     log_sums = log_or_zero(class_sums)
     impossible = smoothed <= 0
     joint = np.empty((X_test.shape[0], n_steps, n_classes))
@@ -240,7 +242,7 @@ def multinomial_scores(
                 value[cumulated.number(impossible[c]) > 0] = -np.inf
             joint[rows, :, c] = value
         for step in np.flatnonzero((class_sums <= 0).any(axis=1)):
-            kept, missing = positions[step], class_sums[step] <= 0
+            kept, missing = np.flatnonzero(inside[step]), class_sums[step] <= 0
             table = smoothed[:, kept]
             # The sum for the total: the mass outside the support is left out, as above.
             estimates = multinomial_estimates(table, float(table.sum()))[missing]
