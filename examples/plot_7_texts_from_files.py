@@ -4,7 +4,7 @@ Texts in files, never in memory
 
 Counts add up. Files are counted one by one, or on several machines, and merged; the
 model is fitted from the counts alone. Reading files needs ``pip install
-"bayesieve[text]"``.
+duckdb pyarrow``.
 """
 
 from __future__ import annotations

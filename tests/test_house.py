@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import csv
 import doctest
+import gzip
 import importlib.util
 import pkgutil
 import re
@@ -16,6 +18,7 @@ import pytest
 from tests.patience import HANGS
 
 import bayesieve
+from bayesieve.datasets import load_sms_spam
 
 ROOT = Path(__file__).resolve().parents[1]
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command as run; run()"
@@ -94,22 +97,49 @@ def python_blocks(text):
     return re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
 
 
-def test_readme_example_runs(readme, capsys):
-    words, weights, texts, people = python_blocks(readme)
-    exec(compile(words, "README.md", "exec"), {"__name__": "readme"})
-    out = capsys.readouterr().out
-    assert "claim" in out
-    assert "proven optimal: True" in out
-    exec(compile(weights, "README.md", "exec"), {"__name__": "readme"})
-    assert re.match(r"\d+ words, gap at most", capsys.readouterr().out)
-    exec(compile(texts, "README.md", "exec"), {"__name__": "readme"})
-    out = capsys.readouterr().out
-    assert "True" in out
-    assert "spam" in out
-    exec(compile(people, "README.md", "exec"), {"__name__": "readme"})
-    out = capsys.readouterr().out
-    assert re.search(r"'height': np.float64\(0.0\)|'height': 0.0", out)
-    assert "age: 2 intervals" in out
+def test_readme_examples_run(readme, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_reviews(tmp_path / "reviews")
+    printed = []
+    made = []
+    for block in python_blocks(readme):  # each by itself, as a reader copies it
+        names = {"__name__": "readme"}
+        exec(compile(block, "README.md", "exec"), names)
+        printed.append(capsys.readouterr().out)
+        made.append(names)
+    words, weights, texts, files, report, people = printed
+    assert "claim" in words
+    assert "proven optimal: True" in words
+    assert re.match(r"\d+ words, gap at most", weights)
+    assert "True" in texts
+    assert "spam" in texts
+    assert (files, report) == ("", "")
+    assert len(made[3]["vectorizer"].get_feature_names_out()) == 1000
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "sms_spam" in page
+    assert re.search(r"'height': np.float64\(0.0\)|'height': 0.0", people)
+    assert "age: 2 intervals" in people
+
+
+def write_reviews(folder):
+    """Files as the README has them: texts in `body`, labels in `stars`."""
+    folder.mkdir()
+    pytest.importorskip("duckdb", reason="the README reads files: duckdb is missing")
+    messages, labels = load_sms_spam(return_X_y=True)
+    for name, part in (("a", slice(0, 3000)), ("b", slice(3000, None))):
+        with gzip.open(
+            folder / f"{name}.csv.gz", "wt", newline="", encoding="utf-8"
+        ) as f:
+            rows = csv.writer(f)
+            rows.writerow(["body", "stars"])
+            rows.writerows(zip(messages[part], labels[part], strict=True))
+
+
+def test_all_python_of_the_readme_is_in_blocks_that_are_run(readme):
+    outside = re.sub(r"^```.*?^```$", "", readme, flags=re.M | re.S)
+    indented = re.findall(r"^    (\S.*)$", outside, re.M)
+    assert indented
+    assert all(line.startswith("python3 dev.py ") for line in indented)
 
 
 def test_readme_example_is_ten_lines(readme):

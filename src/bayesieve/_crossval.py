@@ -19,6 +19,7 @@ from scipy import sparse
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._logs import log_or_zero
+from bayesieve.solvers._multinomial import multinomial_estimates
 from bayesieve.solvers._problem import MultinomialProblem
 
 __all__ = ["SearchBudget", "bernoulli_scores", "multinomial_scores", "training_counts"]
@@ -122,24 +123,27 @@ class _Moves:
     sign: np.ndarray
 
 
-def _moves(supports: Sequence[np.ndarray]) -> _Moves:
+def _moves(supports: Sequence[np.ndarray]) -> tuple[_Moves, np.ndarray]:
+    """The moves, and which of their columns each support has, one row a support."""
     ever = np.zeros(1 + max((int(s[-1]) for s in supports if s.size), default=-1), bool)
     for support in supports:
         ever[support] = True
     columns = np.flatnonzero(ever)
-    inside = np.zeros(columns.shape[0], dtype=np.int8)
+    inside = np.zeros((len(supports), columns.shape[0]), dtype=bool)
     position, step, sign = [], [], []
+    before = np.zeros(columns.shape[0], dtype=bool)
     for i, support in enumerate(supports):
-        now = np.zeros(columns.shape[0], dtype=np.int8)
-        now[np.searchsorted(columns, support)] = 1
-        changed = np.flatnonzero(now != inside)
+        now = inside[i]
+        now[np.searchsorted(columns, support)] = True
+        changed = np.flatnonzero(now != before)
         position.append(changed)
         step.append(np.full(changed.shape[0], i))
-        sign.append((now - inside)[changed].astype(np.float64))
-        inside = now
-    return _Moves(
+        sign.append(np.where(now[changed], 1.0, -1.0))
+        before = now
+    moves = _Moves(
         columns, np.concatenate(position), np.concatenate(step), np.concatenate(sign)
     )
+    return moves, inside
 
 
 class _Cumulation:
@@ -157,6 +161,7 @@ class _Cumulation:
         self._move = np.repeat(np.arange(lengths.shape[0]), lengths)
         self._position = moves.position
         self._value = part.data[entry] * moves.sign[self._move]
+        self._has_fractions = bool((part.data != np.floor(part.data)).any())
         rows = part.indices[entry].astype(np.int64)
         self._cell = rows * n_steps + moves.step[self._move]
 
@@ -165,6 +170,23 @@ class _Cumulation:
         value = self._value
         if weights is not None:
             value = value * weights[self._position][self._move]
+        return self._cumulated(value)
+
+    def number(self, columns: np.ndarray | None = None) -> np.ndarray:
+        """How many of the support, or of these columns of it, each row has.
+
+        Whole numbers: sums of fractions need not come back to 0 when a feature leaves.
+        """
+        value = np.sign(self._value)  # values are at least 0; a stored zero is none
+        if columns is not None:
+            value = value * columns[self._position][self._move]
+        return self._cumulated(value)
+
+    def nothing(self, mass: np.ndarray) -> np.ndarray:
+        """Where a row has nothing of the support, whose values sum to ``mass``."""
+        return (self.number() if self._has_fractions else mass) <= 0
+
+    def _cumulated(self, value: np.ndarray) -> np.ndarray:
         n_rows, n_steps = self._shape
         sums = np.bincount(self._cell, weights=value, minlength=n_rows * n_steps)
         return np.cumsum(sums.reshape(n_rows, n_steps), axis=1)
@@ -193,51 +215,40 @@ def multinomial_scores(
     """Joint log-probabilities of test rows, shape (n_rows, n_sizes, n_classes).
 
     Sizes increase. ``log theta_ci = log f_ci - log B_c`` up to a constant of the row,
-    so a row needs the sum of ``x log f`` and of ``x`` over the support.
+    so a row needs the sum of ``x log f`` and of ``x`` over the support. A class without
+    count on the support has estimates of another form, and is scored by them.
     """
     problem = MultinomialProblem(counts.feature_count, alpha)
     supports = [budget.solve(problem, k) for k in reversed(sizes)][::-1]
-    moves = _moves(supports)
+    moves, inside = _moves(supports)
     n_classes, n_steps = counts.n_classes, len(sizes)
     smoothed = problem.smoothed(moves.columns)
     log_counts = log_or_zero(smoothed)
-    class_sums = _support_sums(smoothed, supports, moves, exact_zeros=alpha <= 0)
+    # Summed anew for every size: what differences leave of a class that has lost its
+    # last count is rounding, not the smoothing of the others.
+    class_sums = np.array([smoothed @ kept.astype(np.float64) for kept in inside])
     log_sums = log_or_zero(class_sums)
-    impossible = (smoothed <= 0).astype(np.float64)
+    impossible = smoothed <= 0
     joint = np.empty((X_test.shape[0], n_steps, n_classes))
     for rows in _row_chunks(X_test.shape[0], n_steps, n_classes):
         part = _csc_part(X_test, rows, moves.columns)
         cumulated = _Cumulation(part, moves, n_steps)
         mass = cumulated.of()
+        nothing = cumulated.nothing(mass)
         for c in range(n_classes):
             value = cumulated.of(log_counts[c]) - mass * log_sums[:, c]
-            value[mass <= 0] = 0.0  # no selected feature in the row: no rounding either
+            value[nothing] = 0.0  # no selected feature in the row: no rounding either
             if impossible[c].any():
-                hit = cumulated.of(impossible[c])
-                value[(hit > 0) & (class_sums[:, c] > 0)] = -np.inf
-            joint[rows, :, c] = value + log_prior[c]
+                value[cumulated.number(impossible[c]) > 0] = -np.inf
+            joint[rows, :, c] = value
+        for step in np.flatnonzero((class_sums <= 0).any(axis=1)):
+            kept, missing = np.flatnonzero(inside[step]), class_sums[step] <= 0
+            table = smoothed[:, kept]
+            # The sum for the total: the mass outside the support is left out, as above.
+            estimates = multinomial_estimates(table, float(table.sum()))[missing]
+            joint[rows, step, missing] = part[:, kept] @ log_or_zero(estimates).T
+        joint[rows] += log_prior
     return joint
-
-
-def _support_sums(
-    smoothed: np.ndarray,
-    supports: Sequence[np.ndarray],
-    moves: _Moves,
-    *,
-    exact_zeros: bool,
-) -> np.ndarray:
-    """Class sums of every support, shape (n_sizes, n_classes)."""
-    if exact_zeros:  # a class that loses its last feature must end at zero, not near it
-        sums = [
-            smoothed[:, np.searchsorted(moves.columns, support)].sum(axis=1)
-            for support in supports
-        ]
-        return np.array(sums)
-    steps = [
-        np.bincount(moves.step, moves.sign * row[moves.position], len(supports))
-        for row in smoothed
-    ]
-    return np.cumsum(steps, axis=1, dtype=np.float64).T  # bincount of nothing is int
 
 
 def bernoulli_scores(
@@ -281,8 +292,8 @@ def bernoulli_scores(
         for c in range(n_classes):
             value = cumulated.of(weights[c, order]) + base[c]
             if never[c].any() or always[c].any():
-                odd = cumulated.of(never[c, order].astype(float))
-                met = cumulated.of(always[c, order].astype(float))
+                odd = cumulated.number(never[c, order])
+                met = cumulated.number(always[c, order])
                 value[(odd > 0) | (met < expected[c])] = -np.inf
             joint[rows, :, c] = value + log_prior[c]
     return joint

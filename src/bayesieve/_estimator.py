@@ -16,7 +16,7 @@ from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_con
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._notebook import NotebookMixin
-from bayesieve.utils._warnings import warn_of_small_weights
+from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]
 
@@ -109,7 +109,14 @@ class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
                 "sparse input, because every absent entry would count. "
                 f"Got {options['threshold']!r}."
             )
+        if options["kind"] == "count":
+            name = type(self).__name__
+            warn_of_scaled_rows(X, name, lengths=self._suffers_from_unit_length())
         return count_matrix(X, codes, classes, weights, **options)
+
+    def _suffers_from_unit_length(self) -> bool:
+        """Whether rows of length 1, as tf-idf has them, cost accuracy."""
+        return False
 
     def _counting(self) -> dict[str, Any]:
         """Everything `count_matrix` needs to know beside the rows."""

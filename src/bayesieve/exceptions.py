@@ -15,6 +15,7 @@ __all__ = [
     "LowCountWarning",
     "MergedValuesWarning",
     "NotConvergedWarning",
+    "NotCountsWarning",
     "SmallWeightsWarning",
 ]
 
@@ -47,10 +48,18 @@ class DegenerateSupportWarning(UserWarning):
     """
 
 
+class NotCountsWarning(UserWarning):
+    """A model of counts was given rows that were scaled to length or sum 1.
+
+    What is lost: how much a row says, and the balance of counts and smoothing.
+    """
+
+
 class LowCountWarning(UserWarning):
     """Some selected features have an expected count under 5 in a class.
 
-    The chi-square approximation behind their p-values is then not to be trusted.
+    Their counts are no whole numbers, so their p-values come from the chi-square
+    approximation, which is not to be trusted there.
     """
 
 

@@ -107,7 +107,11 @@ def test_errors_of_counts(tmp_path, capsys):
     assert "of one format" in line
     table = write_csv(tmp_path / "people.csv", PEOPLE, people(50))
     line = refused(capsys, "counts", table, "--save", tmp_path / "c")
-    assert "counts of a table need --model" in line
+    assert "whose columns are all of one kind" in line
+    assert "Got" not in line  # nobody typed a model
+    assert f"bayesieve select {table} takes any table" in line
+    line = refused(capsys, "path", table, "--model", "selective")
+    assert "Got 'selective'." in line
     (tmp_path / "zip").write_bytes(b"PK\x03\x04 nothing")
     line = refused(capsys, "path", tmp_path / "zip")
     assert "not a readable file of class counts" in line
@@ -166,3 +170,45 @@ def test_a_long_path_keeps_the_names_that_enter(tmp_path, capsys):
 def test_wrong_sizes(sizes, tmp_path, capsys):
     data = write_reviews(tmp_path, "csv", n=20)
     assert "must be numbers >= 1" in refused(capsys, "path", data, "--sizes", sizes)
+
+
+def told_of_bic(capsys, *arguments):
+    assert main(["path", *map(str, arguments)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert main(["path", *map(str, arguments), "--json"]) == 0
+    return text, json.loads(capsys.readouterr().out)
+
+
+def test_the_end_of_the_sizes_is_not_called_the_least_bic(tmp_path, capsys):
+    # Twelve words say all, forty are noise: BIC is least at about twelve words.
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(400):
+        own = [f"w{i % 2}x{j}" for j in rng.choice(6, size=3)]
+        rows.append((" ".join([*own, *(f"n{j}" for j in rng.choice(40, 5))]), i % 2))
+    data = write_csv(tmp_path / "d.csv", ("text", "label"), rows)
+    text, found = told_of_bic(capsys, data, "--sizes", "2,4,6")
+    assert "BIC still falls at 6, the largest size tried" in text
+    assert "least BIC" not in text
+    assert "and bic" not in text
+    assert (found["bic"], found["bic_at_edge"]) == (6, "largest")
+    text, found = told_of_bic(capsys, data, "--sizes", "20,30,40")
+    assert "BIC rises from 20 on, the smallest size tried" in text
+    assert (found["bic"], found["bic_at_edge"]) == (20, "smallest")
+    text, found = told_of_bic(capsys, data, "--sizes", "6")
+    assert "One size alone has neither elbow nor least BIC." in text
+    assert "<-" not in text
+    assert found["bic_at_edge"] == "only"
+    for sizes in (["--sizes", "2,4,8,12,16,30"], []):
+        text, found = told_of_bic(capsys, data, *sizes)
+        assert f"least BIC at {found['bic']}" in text
+        assert 8 <= found["bic"] <= 16
+        assert found["bic_at_edge"] is None
+
+
+@pytest.mark.parametrize("command", ["path", "select"])
+@pytest.mark.parametrize("stream", ["-", "/dev/null"])
+def test_a_stream_is_refused_in_one_true_sentence(command, stream, capsys):
+    line = refused(capsys, command, stream)
+    assert f"{stream!r} is a stream, and data must be in files" in line
+    assert "Did you mean" not in line

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -207,8 +208,9 @@ def test_models_saved_from_python(tmp_path, capsys):
 
 def test_errors(model, tmp_path, capsys):
     data = write_reviews(tmp_path, "csv", "new", n=5)
-    assert "no such file" in refused(capsys, "predict", tmp_path / "absent", data)
-    assert "is not a readable model" in refused(capsys, "predict", data, data)
+    assert "there is no model" in refused(capsys, "predict", tmp_path / "absent", data)
+    line = refused(capsys, "predict", data, data)
+    assert f"{str(data)!r} is no saved model. Hint: bayesieve select" in line
     assert "there is no file" in refused(capsys, "predict", model, tmp_path / "x.csv")
     line = refused(capsys, "predict", model, data, "--out", tmp_path / "x.xlsx")
     assert "told by its ending" in line
@@ -322,3 +324,30 @@ def test_labels_of_another_number_type_are_classes(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "% of 200 labelled rows are predicted right" in told
     assert "not classes" not in told
+
+
+@pytest.mark.parametrize("command", ["predict", "report"])
+def test_a_wrong_model_is_refused_before_anything_heavy_is_loaded(command, tmp_path):
+    (tmp_path / "notes.txt").write_text("no model")
+    data = write_reviews(tmp_path, "csv", n=20)
+    for model, said in (
+        ("notes.txt", "'notes.txt' is no saved model. Hint: bayesieve select DATA"),
+        ("note.txt", "there is no model 'note.txt'. Did you mean 'notes.txt'?"),
+        (".", "'.' is a folder, and a model is a file."),
+    ):
+        words = [command, model, str(data)][: 3 if command == "predict" else 2]
+        code = (
+            "import sys; from bayesieve.cli import main\n"
+            f"code = main({words})\n"
+            "heavy = {'numpy', 'scipy', 'sklearn', 'duckdb', 'pandas'}\n"
+            "print(code, sorted(heavy & set(sys.modules)))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "2 []\n"
+        assert done.stderr.startswith(f"bayesieve: {said}")

@@ -20,7 +20,7 @@ from bayesieve.counts._text_batches import count_batches
 from bayesieve.counts._text_options import TextOptions
 from bayesieve.datasets import load_sms_spam
 
-HOW = "Dask is not installed: pip install 'bayesieve[dask,frames]'"
+HOW = "Dask is not installed: pip install '.[dask,frames]'"
 dask = pytest.importorskip("dask", reason=HOW)
 distributed = pytest.importorskip("distributed", reason=HOW)
 pd = pytest.importorskip("pandas", reason=HOW)

@@ -257,13 +257,26 @@ def test_queries_that_fail(tmp_path):
         ClassCounts.from_text("SELECT 'a' AS text, error('no') AS label FROM range(3)")
 
 
-def test_a_query_sees_the_tables_of_the_default_connection():
-    duckdb.sql("CREATE TABLE reviews_of_test AS SELECT 'ab cd' AS text, 3 AS label")
-    try:
-        counts = ClassCounts.from_text("SELECT * FROM reviews_of_test")
-    finally:
-        duckdb.sql("DROP TABLE reviews_of_test")
+def test_tables_of_ones_own_come_as_a_relation():
+    own = duckdb.connect()
+    own.execute("CREATE TABLE reviews AS SELECT 'ab cd' AS text, 3 AS label")
+    counts = ClassCounts.from_text(own.sql("SELECT * FROM reviews"))
     assert counts.classes.tolist() == [3]
+    with pytest.raises(ValueError, match=r"Hint: .* pass a relation"):
+        ClassCounts.from_text("SELECT * FROM reviews")
+    own.close()
+
+
+@pytest.mark.parametrize(
+    "name", ["select 1.csv", "SELECT * FROM x.csv", "from here; drop.csv", "with a.csv"]
+)
+def test_a_name_of_a_file_is_never_a_query(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        ClassCounts.from_text(name)
+    write_csv(tmp_path / name)
+    assert ClassCounts.from_text(name) == expected()
+    assert ClassCounts.from_text([name]) == expected()
 
 
 # --------------------------------------------------------------------------- errors
@@ -345,8 +358,8 @@ def test_a_clear_line_without_duckdb(tmp_path):
     )
     assert done.stdout == "1\n"
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: Reading texts from files needs duckdb")
-    assert "pip install 'bayesieve[text]'" in last
+    assert last.startswith("ModuleNotFoundError: Reading texts from files needs duckdb")
+    assert last.endswith("Hint: pip install duckdb pyarrow")
 
 
 # --------------------------------------------------------------------------- bad rows

@@ -19,7 +19,7 @@ from bayesieve.datasets import load_sms_spam
 
 for needed in ("pyspark", "pyarrow", "pandas"):
     pytest.importorskip(
-        needed, reason=f"{needed} is not installed: pip install 'bayesieve[spark]'"
+        needed, reason=f"{needed} is not installed: pip install '.[spark]'"
     )
 
 

@@ -106,5 +106,5 @@ def test_without_matplotlib(monkeypatch):
     X, y = table()
     encoder = MODLEncoder().fit(X, y)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'bayesieve\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         PartitionDisplay.from_estimator(encoder, 0)

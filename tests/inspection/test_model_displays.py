@@ -280,5 +280,5 @@ def test_displays_without_matplotlib(monkeypatch, rows):
     model = SparseMultinomialNBCV(ks=[2, 4], keep_counts=True).fit(*rows)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     for display in (SparsityPathDisplay, FeatureWeightsDisplay):
-        with pytest.raises(ImportError, match=r"pip install 'bayesieve\[plot\]'"):
+        with pytest.raises(ImportError, match=r"pip install matplotlib"):
             display.from_estimator(model)

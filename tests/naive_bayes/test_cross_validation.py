@@ -369,3 +369,55 @@ def test_one_feature_is_refused_by_the_multinomial_model_alone():
         SparseMultinomialNBCV([1, 2]).fit(X, y)
     model = SparseBernoulliNBCV([1, 2], cv=3).fit(X, y)
     assert set(model.cv_results_["param_k"]) == {1, 2}
+
+
+class ProbabilityRecorder:
+    """A scoring function that keeps the probabilities that it is shown."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, estimator, X_test, truth):
+        self.seen.append(estimator.predict_proba(X_test))
+        return 0.0
+
+
+def sparse_small_table(seed, *, fractions):
+    """Few counts, so that most supports leave some class without any."""
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.integers(2, 5))
+    y = np.arange(12 * n_classes) % n_classes
+    rate = rng.gamma(0.15, 2.0, size=(n_classes, 8))
+    rate[rng.random(rate.shape) < 0.5] = 0.0
+    X = rng.poisson(rate[y]).astype(float)
+    if fractions:
+        X *= rng.choice([0.1, 0.3, 0.7], size=X.shape)
+    return X, y
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("cv_class", "plain"), PAIRS)
+def test_every_cell_is_a_refit_where_a_class_has_no_count_on_the_support(
+    cv_class, plain, seed, fractions
+):
+    X, y = sparse_small_table(seed, fractions=fractions)
+    # The least alphas leave class sums that subtraction of counts would round away.
+    alphas, ks = [0.0, 1e-300, 1e-20, 1e-3], [2, 3, 4, 6, 8]
+    splits = list(StratifiedKFold(3).split(X, y))
+    recorder = ProbabilityRecorder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewFeaturesWarning)
+        cv_class(ks, alphas=alphas, cv=splits, scoring=recorder).fit(X, y)
+        shown = iter(recorder.seen)
+        for train, test in splits:
+            for alpha in alphas:
+                for k in ks:
+                    refit = plain(k, alpha=alpha).fit(X[train], y[train])
+                    np.testing.assert_allclose(
+                        next(shown),
+                        refit.predict_proba(X[test]),
+                        rtol=1e-9,  # log-probabilities reach 1e4, each rounded at 1e-16
+                        atol=1e-300,
+                        err_msg=f"{alpha=}, {k=}",
+                    )

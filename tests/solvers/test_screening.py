@@ -170,8 +170,12 @@ def test_delta_is_that_of_the_definition(case):
 
 def test_likelihood_ratio_is_scipys_g_test(case):
     X, y = case
-    counts = counted(X, y)
+    # Rows of weight 1.37 have no test that counts outcomes: chi-square, and doubts.
+    counts = counted(X, y).scaled(1.37)
     screening, pvalues, few = likelihood_ratio_screening(counts, solver="test")
+    whole, _, doubtful = likelihood_ratio_screening(counted(X, y), solver="test")
+    np.testing.assert_allclose(screening.scores, 1.37 * whole.scores, atol=1e-9)
+    assert not doubtful.any()
     for j in range(X.shape[1]):
         if constant(X)[j]:
             assert (screening.scores[j], pvalues[j], few[j]) == (0.0, 1.0, True)
@@ -187,13 +191,16 @@ def test_likelihood_ratio_is_scipys_g_test(case):
 
 
 def test_low_counts_are_flagged_below_five_exactly():
-    # 100 rows, 10 of class 1: the least expected cell is 10 S_j / 100, so 5 at S_j = 50
-    # (fine) and 4.9 at S_j = 49 or 51 (flagged, the second for the rows without it).
-    y = np.repeat([0, 1], [90, 10])
-    X = np.zeros((100, 3))
-    X[:49, 0] = X[:50, 1] = X[:51, 2] = 1
-    _, _, few = likelihood_ratio_screening(counted(X, y), solver="test")
-    np.testing.assert_array_equal(few, [True, False, True])
+    # 200 rows of weight 1/2, 20 of class 1: the least expected cell is 10 S_j / 100, so
+    # 4.95 at S_j = 49.5, and at 50.5 for the rows without it. Whole sums are in no
+    # doubt, not even 49.
+    y = np.repeat([0, 1], [180, 20])
+    X = np.zeros((200, 4))
+    X[:99, 0] = X[:100, 1] = X[:101, 2] = X[:98, 3] = 1
+    weights = np.full(200, 0.5)
+    counts = ClassCounts.from_matrix(X, y, weights, binary=True)
+    _, _, few = likelihood_ratio_screening(counts, solver="test")
+    np.testing.assert_array_equal(few, [True, False, True, False])
 
 
 def test_a_class_without_rows_takes_a_degree_of_freedom():

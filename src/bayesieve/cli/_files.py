@@ -20,7 +20,14 @@ from bayesieve.cli._command import CommandError
 from bayesieve.cli._unreadable import check_encoding, convert_hint, unreadable
 from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["DataFiles", "check_column", "expanded", "find_files", "needs"]
+__all__ = [
+    "DataFiles",
+    "check_column",
+    "check_model_file",
+    "expanded",
+    "find_files",
+    "needs",
+]
 
 _FORMATS = {
     ".csv": "csv",
@@ -35,6 +42,7 @@ _FORMATS = {
     ".libsvm": "svmlight",
 }
 _PACKED = (".gz", ".zst", ".bz2")
+_ZIP = b"PK\x03\x04"  # what saved counts and models begin with
 _BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
 # Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
 _LONGEST_ROW = 1 << 25
@@ -42,15 +50,28 @@ _LONGEST_ROW = 1 << 25
 
 def needs(name: str) -> Any:
     """Import an optional dependency of the extra `cli`."""
-    from importlib import import_module
+    from bayesieve.utils._optional import optional_module
 
     try:
-        return import_module(name)
+        return optional_module(name, purpose="reading such files", extra="cli")
     except ImportError as error:
+        raise CommandError(str(error)) from error
+
+
+def check_model_file(path: str) -> None:
+    """Refuse what cannot be a saved model, before anything heavy is loaded."""
+    if not os.path.exists(path):
+        near = _near_hint(path, os.path.splitext(path)[1].lower())
+        raise CommandError(f"there is no model {path!r}.{near}")
+    if os.path.isdir(path):
+        raise CommandError(f"{path!r} is a folder, and a model is a file.")
+    with open(path, "rb") as file:
+        begins = file.read(len(_ZIP))
+    if begins != _ZIP:
         raise CommandError(
-            f"reading such files needs {name}, which is not installed. "
-            "Hint: pip install 'bayesieve[cli]'"
-        ) from error
+            f"{path!r} is no saved model. Hint: bayesieve select DATA --save MODEL "
+            "writes one."
+        )
 
 
 def find_files(patterns: Sequence[str]) -> DataFiles:
@@ -89,6 +110,11 @@ def _globbed(pattern: str) -> list[str]:
 def _matches(pattern: str) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
+    if pattern == "-" or (os.path.exists(pattern) and not os.path.isdir(pattern)):
+        raise CommandError(
+            f"{pattern!r} is a stream, and data must be in files, which are read more "
+            "than once. Hint: write it to a file first."
+        )
     if os.path.isdir(pattern):
         raise CommandError(
             f"{pattern!r} is a folder. Hint: a glob such as "
@@ -99,21 +125,27 @@ def _matches(pattern: str) -> list[str]:
         if found:
             return found
         raise CommandError(f"no file matches {pattern!r}.")
-    folder = os.path.dirname(pattern) or "."
+    raise CommandError(
+        f"there is no file {pattern!r}.{_near_hint(pattern, *_FORMATS, *_PACKED)}"
+    )
+
+
+def _near_hint(path: str, *endings: str) -> str:
+    """Ask whether another file of the same folder is meant, if a name is close."""
+    folder = os.path.dirname(path) or "."
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    near = _near_name(os.path.basename(pattern), names)
-    hint = ""
-    if near is not None:
-        hint = f" Did you mean {os.path.join(os.path.dirname(pattern), near)!r}?"
-    raise CommandError(f"there is no file {pattern!r}.{hint}")
+    near = _near_name(os.path.basename(path), names, endings)
+    if near is None:
+        return ""
+    return f" Did you mean {os.path.join(os.path.dirname(path), near)!r}?"
 
 
-def _near_name(name: str, names: Sequence[str]) -> str | None:
+def _near_name(name: str, names: Sequence[str], endings: Sequence[str]) -> str | None:
     """Return the file that may be meant; endings alone make no names alike."""
     stems = {
         os.path.splitext(own)[0].lower(): own
         for own in sorted(names)
-        if os.path.splitext(own)[1].lower() in ("", *_FORMATS, *_PACKED)
+        if os.path.splitext(own)[1].lower() in ("", *endings)
     }
     stem = os.path.splitext(name)[0].lower()
     near = difflib.get_close_matches(stem, stems, n=1, cutoff=0.75)
@@ -127,7 +159,7 @@ def _format_of(path: str) -> str:
     if ending in _FORMATS:
         return _FORMATS[ending]
     with open(path, "rb") as file:
-        if file.read(4) == b"PK\x03\x04":
+        if file.read(len(_ZIP)) == _ZIP:
             return "saved"
     raise CommandError(
         f"the format of a file is told by its ending, one of {', '.join(_FORMATS)}, "
@@ -193,7 +225,10 @@ class DataFiles:
     def connection(self) -> Any:
         """A DuckDB of its own."""
         needs("pyarrow")
-        return needs("duckdb").connect()
+        needs("duckdb")
+        from bayesieve.counts._duckdb import reading_connection
+
+        return reading_connection()
 
     @computed_once
     def columns(self) -> list[str]:

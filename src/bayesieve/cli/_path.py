@@ -21,6 +21,7 @@ from bayesieve.cli._terminal import Terminal, plain_text
 __all__ = ["PATH"]
 
 _LONGEST_TABLE = 24
+_LARGEST = 10_000  # of the sizes tried by default
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +86,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "n_features": counts.n_features,
         "elbow": path.elbow,
         "bic": path.bic,
+        "bic_at_edge": _edge(path, arguments.sizes or [2, _LARGEST], data.model),
         "guessed": columns.guessed,
         "path": rows,
     }
@@ -92,6 +94,21 @@ def _run(arguments: argparse.Namespace) -> None:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False))
     else:
         _show(outcome, arguments, Terminal())
+
+
+def _edge(path: Any, tried: list[int], model: str) -> str | None:
+    """Say at which end of the sizes tried BIC is least: it may be less beyond.
+
+    "largest", "smallest", "only" if there is one size, or None. A path that ends before
+    the largest size has run out of features.
+    """
+    if path.k.size == 1:
+        return "only"
+    if path.bic == path.k[-1] == tried[-1]:
+        return "largest"
+    if path.bic == path.k[0] == tried[0] > (2 if model == "multinomial" else 1):
+        return "smallest"
+    return None
 
 
 def _entering(path: Any, counts: Any) -> list[list[str]]:
@@ -126,7 +143,9 @@ def _show(
     largest = max(row["gain"] for row in rows) or 1.0
     for row in shown:
         k = row["k"]
-        marks = [name for name in ("elbow", "bic") if outcome[name] == k]
+        marks = ["elbow"] if outcome["elbow"] == k and len(rows) > 1 else []
+        if outcome["bic"] == k and outcome["bic_at_edge"] is None:
+            marks.append("bic")
         short = row["gap"] / row["gain"] if row["gain"] > 0 else 0.0
         proven = "proven" if short <= 1e-9 else f"{100 * short:.2g} %"
         line = f"  {k:>7,}{row['gain']:>11,.1f}  "
@@ -142,10 +161,17 @@ def _show(
             line += f"  <- {' and '.join(marks)}"
         terminal.line(line)
     terminal.line()
+    elbow, bic = f"{outcome['elbow']:,} {unit}", f"{outcome['bic']:,}"
+    told = {
+        None: f"The elbow is at {elbow}, least BIC at {bic}.",
+        "largest": f"The elbow is at {elbow}, and BIC still falls at {bic}, the "
+        "largest size tried.",
+        "smallest": f"The elbow is at {elbow}, and BIC rises from {bic} on, the "
+        "smallest size tried.",
+        "only": "One size alone has neither elbow nor least BIC.",
+    }[outcome["bic_at_edge"]]
     terminal.paragraph(
-        f"The elbow is at {outcome['elbow']:,} {unit}, least BIC at "
-        f"{outcome['bic']:,}. 'short by' is how much better any other choice could "
-        "be, at most.",
+        f"{told} 'short by' is how much better any other choice could be, at most."
     )
     terminal.line("Try next:")
     terminal.line(f"  {_select_command(arguments)} -k {outcome['elbow']}")

@@ -14,7 +14,14 @@ from typing import Any, Protocol
 
 from bayesieve.cli._columns import choose_columns
 from bayesieve.cli._command import Command, CommandError
-from bayesieve.cli._files import DataFiles, check_column, expanded, find_files, needs
+from bayesieve.cli._files import (
+    DataFiles,
+    check_column,
+    check_model_file,
+    expanded,
+    find_files,
+    needs,
+)
 from bayesieve.cli._options import add_data_arguments
 from bayesieve.cli._output import check_outputs, written
 from bayesieve.cli._terminal import plain_text
@@ -49,6 +56,7 @@ def _run(arguments: argparse.Namespace) -> None:
     check_outputs(
         {"--out": arguments.out}, [arguments.model, *expanded(arguments.data)]
     )
+    check_model_file(arguments.model)
     files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
     from bayesieve.cli._progress import Progress
     from bayesieve.persistence import load_model, load_notes

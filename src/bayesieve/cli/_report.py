@@ -6,6 +6,7 @@ import argparse
 import os
 
 from bayesieve.cli._command import Command
+from bayesieve.cli._files import check_model_file
 from bayesieve.cli._output import check_outputs, report_page
 
 __all__ = ["REPORT"]
@@ -23,6 +24,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     check_outputs({"--out": arguments.out}, [arguments.model])
+    check_model_file(arguments.model)
     from bayesieve.inspection import ReportData, collect_report
     from bayesieve.persistence import load_model, load_notes
 

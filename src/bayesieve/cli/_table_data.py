@@ -127,10 +127,13 @@ class TableData:
 
         kind = MATRIX_KINDS.get(self.model)
         if kind is None:
+            typed = self.arguments.model != "auto"
             raise CommandError(
-                "counts of a table need --model multinomial, bernoulli or gaussian. "
-                f"Got {self.model!r}. Hint: bayesieve select DATA takes tables as they "
-                "are."
+                "path and counts take tables whose columns are all of one kind, which "
+                "--model says: multinomial (counts), bernoulli (0 and 1) or gaussian "
+                f"(measurements).{f' Got {self.model!r}.' if typed else ''} Hint: "
+                f"{shlex.join(['bayesieve', 'select', *self.files.paths[:1]])} takes "
+                "any table and says which columns matter."
             )
         frame, codes = self.read()
         self._check_numbers(frame)

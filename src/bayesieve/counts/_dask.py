@@ -10,6 +10,7 @@ from scipy import sparse
 
 from bayesieve.counts._cluster import Plan, TextPlan, merged, no_rows
 from bayesieve.counts._parts import Parts
+from bayesieve.utils._optional import optional_module
 
 # Tables that one task of the tree adds up: fewer tasks than by pairs, and no more than
 # this many partial counts on a worker at a time.
@@ -75,13 +76,8 @@ def _computed(roots: list[Any], client: Any) -> Any:
 
 
 def _import_delayed() -> Any:
-    try:
-        from dask import delayed
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "ClassCounts.from_dask needs Dask. Hint: pip install 'bayesieve[dask]'."
-        ) from error
-    return delayed
+    dask = optional_module("dask", purpose="ClassCounts.from_dask", extra="dask")
+    return dask.delayed
 
 
 def collection_kind(data: Any) -> str:

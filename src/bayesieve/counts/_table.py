@@ -307,7 +307,9 @@ class ClassCounts:
         source : path-like, str, list of paths, relation, table or iterable
             - a path, a glob or a list of them: CSV, TSV, JSON lines or Parquet, told by
               the ending; .gz and .zst after it are unpacked;
-            - a SQL query for DuckDB, or a DuckDB relation;
+            - a SQL query over files, one SELECT (also VALUES, or FROM first), such as
+              "SELECT body AS text, stars AS label FROM 'reviews/*.parquet'";
+            - a DuckDB relation, for tables and settings of your own;
             - a pandas, polars or Arrow table;
             - an iterable of batches, each a table or a pair (texts, labels).
         text, label : str, default="text" and "label"
@@ -350,7 +352,13 @@ class ClassCounts:
 
         Notes
         -----
-        Files and queries are read by DuckDB: ``pip install 'bayesieve[text]'``.
+        Files and queries are read by DuckDB: ``pip install duckdb pyarrow``.
+
+        A string is a query if it begins with SELECT, WITH, FROM or VALUES; one that is
+        the name of a file or a glob that matches files, or that has the ending of a
+        file, is never a query. Queries only read: they run in a database of their own
+        that loads no extension and knows no tables, and any other statement, also
+        inside a WITH, and table functions that do not read are refused.
 
         An empty text is a document without terms. An empty field of a CSV file is an
         empty text, but a missing label; null in JSON, Parquet or a table is missing.

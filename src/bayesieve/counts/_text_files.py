@@ -16,10 +16,10 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 from bayesieve.counts._batch_counter import BadRows
+from bayesieve.counts._duckdb import needs, reading_connection
 from bayesieve.utils._computed_once import computed_once
 
 BATCH_ROWS = 1 << 16
@@ -38,22 +38,20 @@ _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _PACKED = (".gz", ".zst")
 
 
-def needs(name: str) -> Any:
-    """Import an optional dependency of the extra `text`."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"Reading texts from files needs {name}, which is not installed. "
-            "Hint: pip install 'bayesieve[text]'"
-        ) from error
+def has_file_ending(path: str) -> bool:
+    """Whether a string ends as the name of a file of data does."""
+    return _ending(path) in (*_FORMATS, *_SVMLIGHT)
+
+
+def _ending(path: str) -> str:
+    """Ending of a name, that of the packed file if it is packed."""
+    stem, ending = os.path.splitext(path.lower().strip())
+    return os.path.splitext(stem)[1] if ending in _PACKED else ending
 
 
 def file_format(path: str) -> str:
     """Return the format that the name of a file tells."""
-    stem, ending = os.path.splitext(path.lower())
-    if ending in _PACKED:
-        ending = os.path.splitext(stem)[1]
+    ending = _ending(path)
     if ending in _SVMLIGHT:
         raise ValueError(
             f"{path!r} is an svmlight file, which holds a matrix and no texts. Hint: "
@@ -121,7 +119,7 @@ def csv_label(raw: str) -> str | None:
 
 
 class Reader:
-    """The DuckDB that reads all files of a count; opening one takes 40 ms.
+    """The DuckDB that reads all files of a count.
 
     Parameters
     ----------
@@ -135,11 +133,7 @@ class Reader:
     @computed_once
     def connection(self) -> Any:
         """A database of its own, in memory."""
-        needs("pyarrow")
-        connection = needs("duckdb").connect()
-        if self._threads is not None:
-            connection.execute(f"SET threads = {int(self._threads)}")
-        return connection
+        return reading_connection(self._threads)
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts._batch_counter import BadRows
+from bayesieve.counts._duckdb import check_query, needs, reading_connection
 from bayesieve.counts._text_files import (
     Reader,
     TextFile,
     check_column,
     file_format,
+    has_file_ending,
     identifier,
-    needs,
     record_batches,
 )
 
-_QUERY = re.compile(r"\s*(select|with|from)\b.*\s", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(r"\s*(select|with|from|values)\b.*\s", re.IGNORECASE | re.DOTALL)
 
 
 def text_pieces(
@@ -61,7 +62,12 @@ def text_pieces(
 
 
 def _is_query(text: str) -> bool:
-    if _QUERY.match(text) is None or os.path.exists(text):
+    """Tell SQL: it begins like a query, and no name of files looks like it.
+
+    A name with the ending of a file is one, there or not: in SQL such a name stands in
+    quotes, and a table csv of a schema x, which `FROM x.csv` would be, does not exist.
+    """
+    if _QUERY.match(text) is None or has_file_ending(text) or os.path.exists(text):
         return False
     return not (glob.has_magic(text) and glob.glob(text))
 
@@ -104,8 +110,8 @@ def _files(
 def _matches(path: str) -> list[str]:
     if "://" in path:
         raise ValueError(
-            f"Files must be on this machine. Got {path!r}. Hint: a query such as "
-            f"\"SELECT text, label FROM '{path}'\" reads what DuckDB can reach."
+            f"Files must be on this machine. Got {path!r}. Hint: pass "
+            f"duckdb.sql(\"FROM '{path}'\"), which reads what your DuckDB can reach."
         )
     if os.path.isfile(path):
         return [path]
@@ -166,15 +172,17 @@ class _Query:
 
     def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
         duckdb = needs("duckdb")
-        needs("pyarrow")
-        # A cursor of the default connection: it sees the tables made by duckdb.sql.
-        with duckdb.default_connection().cursor() as connection:
+        with reading_connection() as connection:
             try:
+                check_query(connection, self.query)
                 relation = connection.sql(self.query)
+            except duckdb.CatalogException as error:
+                raise ValueError(
+                    f"The query failed: {error} Hint: it reads files; for tables of "
+                    "your own pass a relation, connection.sql(...)."
+                ) from None
             except duckdb.Error as error:
                 raise ValueError(f"The query failed: {error}") from None
-            if relation is None:
-                raise ValueError(f"The query must give rows. Got {self.query!r}.")
             yield from _Relation(relation, self.text, self.label).batches(bad_rows)
 
 

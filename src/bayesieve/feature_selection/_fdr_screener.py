@@ -25,10 +25,11 @@ class FDRScreener(BinaryScreener):
     """Keep binary features with a bound on the expected share of false ones.
 
     Tests each feature for independence of the class by the likelihood ratio ``2 n I_j``
-    (I_j without smoothing) against chi-square with K-1 degrees of freedom, and takes
-    those that Benjamini and Hochberg's procedure rejects at level q. **Exact** as a
-    procedure; the bound on the false discovery rate is asymptotic, hence **heuristic**
-    where counts are low: those features are flagged.
+    (I_j without smoothing), and takes those that Benjamini and Hochberg's procedure
+    rejects at level q. P-values are **exact** or upper bounds at low counts, and the
+    usual approximation, corrected, at large ones (see the notes), so the bound on the
+    false discovery rate holds for rare features too, where features are independent or
+    positively dependent.
 
     Parameters
     ----------
@@ -50,8 +51,9 @@ class FDRScreener(BinaryScreener):
         1 for a feature that is present in no row or in every row. All features count as
         tests.
     low_count_ : ndarray of bool of shape (n_features_in_,)
-        Features that some class is expected to have, or to lack, in fewer than 5 rows;
-        a `LowCountWarning` says how many of the kept ones are among them.
+        Features whose p-value is not to be trusted: their counts are no whole numbers,
+        by weights, and some class is expected to have, or to lack, them in fewer than 5
+        rows. A `LowCountWarning` says how many of the kept ones are among them.
     support_ : ndarray of bool of shape (n_features_in_,)
     support_indices_ : ndarray of int64 of shape (k_,)
     k_ : int
@@ -73,9 +75,23 @@ class FDRScreener(BinaryScreener):
     Notes
     -----
     One pass over X and one over the table of counts; beside it, a few arrays of length
-    n_features. Sample weights count as repetitions of rows: weights that sum to
-    something else than the number of rows change the p-values. A class without rows
-    takes away a degree of freedom.
+    n_features, and for each split of the classes and each number of rows that a feature
+    has, a list of the outcomes, in all O(K d sqrt(n)) for d such numbers.
+
+    Given the rows of each class and those with the feature, counts are hypergeometric.
+    For two classes the p-value adds up the outcomes whose likelihood ratio is at least
+    the one found; where the count in a class has a variance above 900 it is the
+    chi-square tail with a correction for continuity. For K > 2 classes it is K times
+    the least p-value of one class against the others where the feature (or its absence)
+    has fewer than 5 K rows. With more, classes are split off one by one, the largest
+    first, each against those left; the chi-square quantiles of the p-values of the
+    splits add up to a statistic that is at most chi-square with K-1 degrees of freedom.
+    Chi-square on the likelihood ratio itself, which is right for large counts only, is
+    left for counts that are no whole numbers.
+
+    Sample weights count as repetitions of rows: weights that sum to something else than
+    the number of rows change the p-values. A class without rows takes no part. Classes
+    of equal size are split off in the order of their labels.
 
     References
     ----------

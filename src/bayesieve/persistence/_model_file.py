@@ -223,7 +223,7 @@ def _read_header(archive: ModelArchive) -> dict[str, Any]:
     if found > VERSION:
         raise RefusedError(
             f"was written by a newer bayesieve (format {found}); this version reads "
-            f"format {VERSION}. Hint: pip install --upgrade bayesieve."
+            f"format {VERSION}. Hint: read it with a newer bayesieve."
         )
     return header
 

@@ -96,7 +96,7 @@ class SparsityPath:
 
         The elbow is the point highest above the chord of the path; the chord is bent
         here because k has a logarithmic axis. Needs matplotlib
-        (``pip install "bayesieve[plot]"``).
+        (``pip install matplotlib``).
         """
         bic = None if np.isnan(self.bic_values).all() else self.bic
         return draw_path(

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._bernoulli import BernoulliEstimator, bernoulli_problem
+from bayesieve.solvers._exact_tests import IndependenceTest, chi_square_tail
 from bayesieve.solvers._inputs import (
     check_range,
     count_table,
@@ -58,6 +58,8 @@ Mask = NDArray[np.bool_]
 _BLOCK_CELLS = 1 << 18
 #: Below this expected count the chi-square approximation is not to be trusted.
 _FEW_EXPECTED = 5.0
+#: Sums of weights beyond this are not told apart from whole numbers.
+_LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -118,23 +120,37 @@ def mutual_information_screening(
 def likelihood_ratio_screening(
     counts: Any, *, solver: str
 ) -> tuple[Screening, Floats, Mask]:
-    """``2 n I_j`` without smoothing, its chi-square p-values, and the doubtful columns.
+    """``2 n I_j`` without smoothing, its p-values, and the doubtful columns.
 
-    A class without rows takes no part, so the degrees of freedom are the number of
-    classes with rows, less one. A constant column has statistic 0 and p-value 1. A
-    column is doubtful when some class is expected to have it, or to lack it, in fewer
-    than five rows.
+    A class without rows takes no part. A constant column has statistic 0 and p-value 1.
+    P-values of whole counts hold at every count. Fractions, which weights of rows bring
+    about, have no such test: their p-values are chi-square with one degree of freedom
+    less than there are classes, and a column is doubtful when some class is expected to
+    have it, or to lack it, in fewer than five rows.
     """
     problem = bernoulli_problem(counts, 0.0, solver=solver)
     statistic = 2.0 * problem.gains
-    rows = row_counts(counts, solver=solver)
-    rows = rows[rows > 0]
+    rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
+    table = count_table(counts, kinds=("binary",), solver=solver)
+    used = np.flatnonzero(rows > 0)
+    rows = rows[used]
     n = float(rows.sum())
-    pvalues = chi_square_tail(statistic, rows.shape[0] - 1)
-    totals = _column_totals(count_table(counts, kinds=("binary",), solver=solver))
-    rarer = np.minimum(totals, n - totals)
-    few = rarer * (float(rows.min()) / n) < _FEW_EXPECTED
-    return Screening(statistic, problem.eligible), pvalues, few
+    pvalues = np.ones(table.shape[1])
+    doubtful = np.zeros(table.shape[1], dtype=bool)
+    whole_rows = bool((rows == np.floor(rows)).all()) and n < _LARGEST_WHOLE
+    test = IndependenceTest(rows.astype(np.int64))
+    for part, block in _blocks(table):
+        block = block[used]
+        whole = (block == np.floor(block)).all(axis=0) & whole_rows
+        found = pvalues[part]
+        if whole.any():
+            found[whole] = test.pvalues(block[:, whole])
+        found[~whole] = chi_square_tail(statistic[part][~whole], rows.shape[0] - 1)
+        totals = block.sum(axis=0)
+        rarer = np.minimum(totals, n - totals)
+        few = rarer * (float(rows.min()) / n) < _FEW_EXPECTED
+        doubtful[part] = few & ~whole
+    return Screening(statistic, problem.eligible), pvalues, doubtful
 
 
 def penalised_screening(
@@ -255,21 +271,6 @@ def size_by_ratio(scores: Floats) -> int:
     if positive.shape[0] < 2:
         return 1
     return int(np.argmax(positive[:-1] / positive[1:])) + 1
-
-
-def chi_square_tail(statistic: Floats, degrees: int) -> Floats:
-    """P(chi-square > statistic); 1 without a degree of freedom."""
-    tail = np.ones_like(statistic)
-    # Most columns of wide data are empty: their statistic is 0 and the tail 1.
-    positive = np.flatnonzero(statistic > 0)
-    values = statistic[positive]
-    if degrees == 1:
-        tail[positive] = special.erfc(np.sqrt(0.5 * values))
-    elif degrees == 2:
-        tail[positive] = np.exp(-0.5 * values)
-    elif degrees > 2:
-        tail[positive] = special.chdtrc(float(degrees), values)
-    return tail
 
 
 def benjamini_hochberg(pvalues: Floats, q: float) -> Indices:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.utils._optional import optional_module
+
 __all__ = [
     "ACCENT",
     "SECOND",
@@ -23,13 +25,7 @@ ACCENT, SECOND = "#1b3a6b", "#c2571a"
 
 def pyplot() -> Any:
     """Matplotlib, which is optional and loaded by the first picture."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Displays need matplotlib. Hint: pip install 'bayesieve[plot]'."
-        ) from error
-    return plt
+    return optional_module("matplotlib.pyplot", purpose="Drawing", extra="plot")
 
 
 def axes_of(ax: Any, *, width: float, height: float) -> Any:

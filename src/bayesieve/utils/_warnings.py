@@ -5,12 +5,20 @@ from __future__ import annotations
 import sys
 import warnings
 from types import FrameType
+from typing import Any
 
-from bayesieve.exceptions import SmallWeightsWarning
+import numpy as np
+from scipy import sparse
 
-__all__ = ["warn_of_small_weights", "warn_user"]
+from bayesieve.exceptions import NotCountsWarning, SmallWeightsWarning
+
+__all__ = ["warn_of_scaled_rows", "warn_of_small_weights", "warn_user"]
 
 _OURS = ("bayesieve", "sklearn", "joblib")
+#: Rows, and values, that are looked at to tell what a matrix holds.
+_ROWS_SEEN, _VALUES_SEEN = 64, 4096
+#: Norms of single precision rows are this near to 1.
+_NEAR_ONE = 1e-4
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -34,3 +42,42 @@ def warn_of_small_weights(total: float, n_rows: int) -> None:
             "Hint: scale the weights to add up to the number of rows.",
             SmallWeightsWarning,
         )
+
+
+def warn_of_scaled_rows(X: Any, owner: str, *, lengths: bool) -> None:
+    """Say that rows that add up to 1 (and, if asked, of length 1) are no counts.
+
+    Looks at some values, and only if they are no whole numbers at some rows.
+    """
+    if X.dtype.kind != "f" or 0 in X.shape:
+        return
+    some = np.unique(np.linspace(0, X.shape[0] - 1, _ROWS_SEEN).astype(np.int64))
+    if sparse.issparse(X):
+        values = X.data[:: max(1, X.data.size // _VALUES_SEEN)]
+    else:
+        X = values = X[some]
+        some = slice(None)
+    if not np.isfinite(values).all() or (values == np.floor(values)).all():
+        return
+    rows = X[some]
+    sums = np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+    squares = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+    said = None
+    if _all_one(sums):
+        said = "add up to 1"
+    elif lengths and _all_one(np.sqrt(squares)):
+        said = "have length 1, as those of tf-idf"
+    if said is not None:
+        warn_user(
+            f"The rows of X {said}, and {owner} is made for counts: on texts it is "
+            "less accurate with such rows. Hint: give it the counts themselves "
+            "(CountVectorizer), or X.log1p() of them.",
+            NotCountsWarning,
+        )
+
+
+def _all_one(norms: np.ndarray) -> bool:
+    """Whether all rows with anything, and more than one of them, have norm 1."""
+    norms = norms[norms > 0]
+    return norms.size > 1 and bool((np.abs(norms - 1.0) < _NEAR_ONE).all())
