@@ -210,3 +210,17 @@ def test_cross_validation_says_that_it_cannot_fit_chunks():
     assert not hasattr(model, "fit_chunks")
     with pytest.raises(AttributeError, match="fit_chunks"):
         model.fit_chunks([])
+
+
+def test_a_few_columns_of_huge_counts_do_not_end_the_search_for_a_penalty():
+    """They enter at penalties far above those at which anything is learnt."""
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 4
+    rates = rng.gamma(0.5, 1.0, size=(4, 200))
+    X = rng.poisson(rates[y]).astype(float)
+    noise = np.zeros((600, 2))
+    noise[rng.choice(600, 12, replace=False)] = rng.integers(10**4, 10**6, (12, 2))
+    X = np.hstack([noise, X])
+    model = SelectiveMultinomialNB().fit(X, y)
+    assert model.k_ > 10
+    assert model.score(X, y) > 0.95

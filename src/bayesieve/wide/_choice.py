@@ -36,7 +36,10 @@ __all__ = [
 #: Shares of the penalty tried when the relaxation is to be chosen.
 SHARES = (1.0, 0.5, 0.2, 0.0)
 _RATIO = 0.6  # between the penalties of the path that is judged on held-out rows
-_PATIENCE = 4  # penalties without a better loss that end it
+#: Penalties without a better loss that end it, once there are so many features, and so
+#: many times those of the best: a few columns of huge counts enter long before others.
+_PATIENCE = 4
+_FEW_FEATURES, _MANY_TIMES = 20, 4
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -180,15 +183,20 @@ def choose_penalty(
 ) -> tuple[float, float]:
     """Penalty and share of least log loss on the test rows of one split.
 
-    The path goes down until the loss has not fallen for a while, or time is up. The
-    penalty is scaled to all rows: a sum over more rows needs more to weigh against it.
+    The path goes down until the loss has not fallen for a while although features have
+    joined, or time is up. The penalty is scaled to all rows: a sum over more rows needs
+    more to weigh against it.
     """
     (fold,) = folds(data, settings, [split], options, clock)
     model, solver = fold.model, fold.model.solver
     best = (np.inf, solver.largest, shares[0])
     failures, penalty = 0, solver.largest
+    best_size = size = 0
     with _stoppable(model):
-        while failures < _PATIENCE and penalty >= model.least_penalty > 0.0:
+        while penalty >= model.least_penalty > 0.0:
+            many = max(_FEW_FEATURES, _MANY_TIMES * best_size)
+            if failures >= _PATIENCE and size >= many:
+                break
             point = solver.solve(penalty)
             support = np.flatnonzero(point.weights)
             improved = False
@@ -196,7 +204,8 @@ def choose_penalty(
                 loss = fold.loss(_refit(model, point, support, share))
                 if loss < best[0]:
                     best, improved = (loss, penalty, share), True
-            failures = 0 if improved else failures + 1
+            failures, size = 0 if improved else failures + 1, support.size
+            best_size = size if improved else best_size
             penalty *= _RATIO
     return best[1] / fold.share_of_rows, best[2]
 
