@@ -385,11 +385,12 @@ class MultinomialProblem:
                 1,
                 False,
             )
-        if self._last is not None and len(self._last[0]) >= k:
+        if exact and self._last is not None and len(self._last[0]) >= k:
             # From where another size ended it is quicker. Only an answer that is proven
-            # to be the one best support may be taken: it depends on no start.
+            # to be the one best support may be taken: it depends on no start. Without
+            # a search that is the exception.
             few = Limits(limits.deadline, min(limits.nodes, _WARM_NODES))
-            outcome = self._search(k, exact=exact, limits=few, warm=True)
+            outcome = self._search(k, exact=True, limits=few, warm=True)
             if outcome.others == -math.inf:
                 return outcome
         return self._search(k, exact=exact, limits=limits, warm=False)
