@@ -21,6 +21,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.h"
 #include "divergence.h"
 #include "parallel.h"
 
@@ -29,11 +30,11 @@ using nb::literals::operator""_a;
 
 namespace {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using bayesieve::Vector;
+using bayesieve::Table;
+using bayesieve::Indices;
+using bayesieve::ClassIds;
+using bayesieve::DoubleArray;
 
 constexpr std::size_t kBlock = 1 << 14;
 // Short texts make most columns alike: for two classes the gains of tables of small integers

@@ -13,26 +13,23 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.h"
+
 namespace nb = nanobind;
 using nb::literals::operator""_a;
 
 namespace {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using bayesieve::Vector;
+using bayesieve::Table;
+using bayesieve::Indices;
+using bayesieve::ClassIds;
+using bayesieve::DoubleArray;
+using bayesieve::to_numpy;
 using Pair = std::tuple<DoubleArray, DoubleArray>;
 
 // A sum over classes in closed form is taken where its rounding is below this share of the gain.
 constexpr double kNegligible = 1.0 / (1 << 30);
-
-DoubleArray to_numpy(std::vector<double>&& values) {
-    auto* held = new std::vector<double>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return DoubleArray(held->data(), {held->size()}, owner);
-}
 
 DoubleArray elementwise(const Vector& counts, const Vector& expected) {
     const std::size_t n = counts.shape(0);

@@ -27,6 +27,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.h"
 #include "divergence.h"
 #include "parallel.h"
 
@@ -35,25 +36,19 @@ using nb::literals::operator""_a;
 
 namespace {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using ClassIds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-using TableArray = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
-using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+using bayesieve::Vector;
+using bayesieve::Table;
+using bayesieve::Indices;
+using bayesieve::ClassIds;
+using bayesieve::DoubleArray;
+using bayesieve::TableArray;
+using bayesieve::IndexArray;
+using bayesieve::to_numpy;
 
 constexpr std::size_t kBlock = 1 << 17;  // small tables are not worth a second thread
 constexpr std::size_t kTile = 1 << 11;  // a tile of totals stays in the first-level cache
 constexpr int kHistogramShift = 48;  // sign, exponent and four bits of mantissa remain
 constexpr std::size_t kHistogramBins = 1 << 15;
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
-}
 
 constexpr std::size_t kTableSize = 4096;
 // Rounding up to this share of what a gain is compared with decides nothing.

@@ -22,6 +22,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.h"
 #include "divergence.h"
 
 namespace nb = nanobind;
@@ -29,9 +30,10 @@ using nb::literals::operator""_a;
 
 namespace {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoubleArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-using IndexArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+using bayesieve::Vector;
+using bayesieve::DoubleArray;
+using bayesieve::IndexArray;
+using bayesieve::to_numpy;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSumUnits = 80.0;  // rounding of a sum of k values, and one for each run of 64
@@ -271,13 +273,6 @@ void minimise(Relaxation& r, double step, double good_enough, double tolerance,
             return;
         }
     }
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
 }
 
 using Result = std::tuple<double, double, double, double, DoubleArray, double, double, double,
