@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from bayesieve import (
     NaiveFeatureSelector,
+    SelectiveMultinomialNB,
     SparseBernoulliNB,
     SparseBernoulliNBCV,
     SparseCategoricalNB,
@@ -432,3 +433,23 @@ def test_smoothing_of_categories_out_of_range(model, alpha):
 def test_other_parameters_are_named(model, parameter, value):
     with pytest.raises(ValueError, match=f"'{parameter}' parameter"):
         clone(model).set_params(**{parameter: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseMultinomialNB(k=4),
+        SparseMultinomialNB(k="all"),
+        SparseBernoulliNB(k=4),
+        SelectiveMultinomialNB(k=4),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("index", [20, 2_000_000_000, -1])
+def test_prediction_refuses_indices_outside_the_matrix(model, index):
+    X = np.random.default_rng(1).poisson(1, (300, 20))
+    model.fit(X, np.arange(300) % 3)
+    wrong = sparse.csr_matrix(X)
+    wrong.indices[::3] = index
+    with pytest.raises(ValueError, match="malformed: an index is outside its shape"):
+        model.predict(wrong)

@@ -183,3 +183,12 @@ def test_the_rate_holds_for_a_hundred_thousand_columns(classes, expected, share)
         assert sum(rates) <= 4
     if expected == "large" and share:
         assert np.mean(power) > 0.9
+
+
+@pytest.mark.parametrize("n", [10**4, 10**9, 10**12, 10**15, 3 * 10**15])
+def test_many_rows_do_not_drown_a_small_column(n):
+    """Six of six in a class of half the rows: both ends together have 2 / 2^6."""
+    rows = np.array([n // 2, n - n // 2])
+    (pvalue,) = IndependenceTest(rows).pvalues(np.array([[6.0], [0.0]]))
+    # Without replacement the chance is smaller by about 15 / n in relative terms.
+    assert pvalue == pytest.approx(2.0 / 2**6, rel=1e-9 + 20.0 / n)

@@ -155,3 +155,18 @@ def test_hostile_cases_cover_what_they_say():
     largest = [X.max() for _, X, _, _ in cases]
     assert min(largest) < 1.0
     assert max(largest) > 1e8
+
+
+def test_a_penalty_that_time_did_not_reach_is_told():
+    X, y = separable_counts(seed=5, n_classes=4)
+    with pytest.warns(NotConvergedWarning, match="ran out of time at a penalty of"):
+        model = SelectiveMultinomialNB(regularization=0.1, max_seconds=0.0).fit(X, y)
+    assert model.stopped_ == "time"
+    assert model.lambda_ > 0.1
+
+
+def test_counts_beyond_single_precision_overflow_nowhere():
+    X, y = separable_counts(seed=5, n_classes=3, mean=2)
+    with warnings.catch_warnings():  # other warnings are errors
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        SelectiveMultinomialNB(regularization=1e40).fit(X * 1e40, y)

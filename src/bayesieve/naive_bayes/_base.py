@@ -19,6 +19,7 @@ from bayesieve.counts._matrix import canonical
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
+from bayesieve.utils._validation import refuse_malformed
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
 
@@ -61,7 +62,9 @@ class SupportClassifier(ClassifierMixin):
             dtype="numeric",
             ensure_all_finite=False,
         )
-        part = take_columns(as_matrix(X)[0], self.support_indices_)
+        X = as_matrix(X)[0]
+        refuse_malformed(X)
+        part = take_columns(X, self.support_indices_)
         if sparse.issparse(part):
             part = canonical(part)  # a cell stored twice is one value
         values = part.data if sparse.issparse(part) else part

@@ -17,7 +17,6 @@ and the likelihood ratio itself in the limit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,11 +135,7 @@ class _Split:
         totals = totals[self._number[totals] == 0]
         if not totals.shape[0]:
             return
-        log_factorials = _log_factorials(self._n, totals.shape[0])
-        made = [
-            _outcomes(self._n, self._size, total, log_factorials)
-            for total in totals.tolist()
-        ]
+        made = [_outcomes(self._n, self._size, total) for total in totals.tolist()]
         first = np.array([first for first, _ in made])
         lengths = np.array([found.shape[0] for _, found in made])
         begin = self._lists.shape[0] + np.cumsum(lengths) - lengths
@@ -153,20 +148,12 @@ class _Split:
         self._lists = np.concatenate([self._lists, *(found for _, found in made)])
 
 
-def _log_factorials(n: int, n_totals: int) -> Callable[[Integers], Floats]:
-    """``log v!`` of whole numbers up to n, from a table where that is cheaper."""
-    if n > (1 << 10) * (n_totals + 64):
-        return lambda v: np.asarray(special.gammaln(v + 1.0))
-    table = special.gammaln(np.arange(1.0, n + 2.0))
-    return lambda v: table[v]
-
-
-def _outcomes(
-    n: int, size: int, total: int, log_factorials: Callable[[Integers], Floats]
-) -> tuple[int, Floats]:
+def _outcomes(n: int, size: int, total: int) -> tuple[int, Floats]:
     """P-value of every count that a class may have of a total, and the first count.
 
-    Counts further than 30 standard deviations and 100 from the mean are left out.
+    Counts further than 30 standard deviations and 100 from the mean are left out. By
+    ratios of neighbours and distances from the mean, as logarithms of factorials would
+    lose both where there are many rows.
     """
     mean = total * size / n
     reach = 30.0 * math.sqrt(mean * (1.0 - size / n) * (n - total) / max(n - 1, 1))
@@ -175,17 +162,18 @@ def _outcomes(
     inside = np.arange(first, last + 1)
     # The four cells: with and without the column, in the class and outside.
     cells = (inside, total - inside, size - inside, n - size - total + inside)
-    margins = np.array([size, n - size, total, n - total])
-    log_chance = np.full(inside.shape[0], log_factorials(margins).sum())
-    log_chance -= log_factorials(np.array([n]))
-    statistic = np.zeros(inside.shape[0])
+    ratios = np.log(cells[1][:-1]) + np.log(cells[2][:-1])
+    ratios -= np.log(cells[0][1:]) + np.log(cells[3][1:])
+    log_chance = np.concatenate([[0.0], np.cumsum(ratios)])
+    log_chance -= special.logsumexp(log_chance)
     expected = (
         *(mean, total * (n - size) / n),
         *(size * (n - total) / n, (n - size) * (n - total) / n),
     )
-    for cell, mean_of_cell in zip(cells, expected, strict=True):
-        log_chance -= log_factorials(cell)
-        statistic += special.xlogy(cell, cell / mean_of_cell)
+    statistic = np.zeros(inside.shape[0])
+    for sign, mean_of_cell in zip((1.0, -1.0, -1.0, 1.0), expected, strict=True):
+        away = np.maximum(sign * (inside - mean) / mean_of_cell, -1.0)
+        statistic += mean_of_cell * (special.xlog1py(1.0 + away, away) - away)
     # The most extreme outcome first, and smallest numbers first in the sum; two that
     # mirror each other count as equal, whatever rounding says.
     order = np.argsort(-statistic, kind="stable")

@@ -135,6 +135,28 @@ def _sparse_matrix(X: Any) -> Any:
     return matrix
 
 
+def refuse_malformed(X: Any) -> None:
+    """Stop at CSR or CSC whose indices leave its shape: SciPy would read elsewhere.
+
+    Counting checks as it goes; this is for what SciPy's own loops are to read.
+    """
+    if not sparse.issparse(X):
+        return
+    indices, pointers = X.indices, X.indptr
+    bound = X.shape[1 if X.format == "csr" else 0]
+    inside = not indices.size or (indices.min() >= 0 and indices.max() < bound)
+    rising = (
+        pointers[0] == 0
+        and pointers[-1] == indices.size == X.data.size
+        and bool((pointers[1:] >= pointers[:-1]).all())
+    )
+    if not (inside and rising):
+        raise ValueError(
+            "The sparse matrix is malformed: an index is outside its shape. "
+            "Hint: X.check_format(full_check=True) shows where."
+        )
+
+
 def _native_indices(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices and pointers of CSR or CSC as int32 or int64, as SciPy has it.
 

@@ -367,7 +367,8 @@ def _compact(values: Array) -> Array | None:
     """Values as floats of four bytes where that is exact; None if all are one."""
     if (values == 1).all():
         return None
-    short = values.astype(np.float32)
+    with np.errstate(over="ignore"):  # beyond its range a value is not kept short
+        short = values.astype(np.float32)
     if (short == values).all():
         return short
     return values.astype(np.float64, copy=False)

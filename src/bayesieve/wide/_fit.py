@@ -452,6 +452,8 @@ def fitted(
     if settings.k is not None and support.size < settings.k:
         screened_in = model.candidates.columns.size
         _warn_of_few(settings, support.size, model.progress.stopped, screened_in)
+    if settings.penalty is not None and point.penalty > settings.penalty:
+        _warn_of_another_penalty(settings, point.penalty, model.progress.stopped)
     return model.fit_of(point, support, state)
 
 
@@ -483,6 +485,18 @@ def warn_if_unfinished(found: WideFit, owner: str) -> None:
         "hardly curve; divide them, take log1p of them, or raise tol.",
         NotConvergedWarning,
     )
+
+
+def _warn_of_another_penalty(
+    settings: WideSettings, reached: float, stopped: Stopped
+) -> None:
+    if stopped == "time":
+        warn_user(
+            f"{settings.owner} ran out of time at a penalty of {reached:.4g}, on the "
+            f"way to {settings.penalty:.4g}; weights and gap are those of the former. "
+            "Hint: raise max_seconds.",
+            NotConvergedWarning,
+        )
 
 
 def _warn_of_few(
