@@ -259,3 +259,9 @@ def test_wrong_tables_are_refused_in_one_sentence():
 def test_gap_of_a_corner_that_is_optimal_is_zero():
     assert box_gap(np.array([0.0, 1.0]), np.array([2.0, -3.0])) == 0.0
     assert box_gap(np.array([0.5, 0.0]), np.array([2.0, -3.0])) == 4.0
+
+
+def test_values_beyond_single_precision_are_kept_whole():
+    block = np.array([[1e40, 0.0], [3.0, 1e300]])
+    terms = LinearTerms(block, np.ones((2, 2)))  # warnings are errors
+    np.testing.assert_array_equal(terms.columns.toarray(), block)
