@@ -194,8 +194,8 @@ def branch_and_bound(
                 continue
             heapq.heappush(heap, (-relaxation.upper, next(order), child))
     others = max([best.others] + [-key for key, _, _ in heap])
-    if others <= best.sure:
-        others = -math.inf
+    if others <= best.sure:  # proven, also where a limit came at the same moment
+        others, stopped = -math.inf, False
     return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
 
 
