@@ -7,6 +7,21 @@ import numpy
 from numpy.typing import NDArray
 
 
+class TimeLimitReached(TimeoutError):
+    pass
+
+class TimeLimit:
+    """
+    Ends kernels that this thread calls inside `with` after so many seconds,
+    by raising TimeLimitReached.
+    """
+
+    def __init__(self, seconds: float) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *exception) -> None: ...
+
 def compressed_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, check: int, threshold: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     Add the class sums of a CSR (by_row) or CSC matrix to out (K, m); return the first offending stored position or -1.

@@ -23,7 +23,7 @@
 
 #include "arrays.h"
 #include "divergence.h"
-#include "parallel.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -31,12 +31,14 @@ using nb::literals::operator""_a;
 namespace {
 
 using bayesieve::Vector;
+using bayesieve::Zeros;
 using bayesieve::Table;
 using bayesieve::Indices;
 using bayesieve::ClassIds;
 using bayesieve::DoubleArray;
 
 constexpr std::size_t kBlock = 1 << 14;
+constexpr std::size_t kPaceCells = 1 << 16;  // cells between two polls
 // Short texts make most columns alike: for two classes the gains of tables of small integers
 // are computed once.
 constexpr std::size_t kMemo = 64;
@@ -87,12 +89,10 @@ struct Rows {
     }
 };
 
-std::tuple<DoubleArray, double> finish(std::vector<double>&& gain, const std::vector<double>& parts) {
+std::tuple<DoubleArray, double> finish(Zeros<double>& gain, const std::vector<double>& parts) {
     double null_value = 0.0;
     for (double part : parts) null_value += part;
-    auto* held = new std::vector<double>(std::move(gain));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return {DoubleArray(held->data(), {held->size()}, owner), null_value};
+    return {gain.array(), null_value};
 }
 
 void check_alpha(const Vector& alpha, std::size_t columns) {
@@ -118,10 +118,10 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
     const double* n = class_count.data();
     const double* largest = upper_of(upper, K);
     const bool per_column = alphas.shape(0) != 1;
-    std::vector<double> gain(m, 0.0);
+    Zeros<double> gain(m);
     std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const Rows shared(n, K, alphas.data()[0], largest);
         auto column = [&](const double* cells, std::size_t stride, const Rows& rows,
                           double& null_value) {
@@ -152,7 +152,9 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
                                                  std::size_t last) {
             double sum = 0.0, null_value = 0.0;
+            bayesieve::Pace pace(kPaceCells);
             for (std::size_t i = first; i < last; ++i) {
+                pace.spend(K);
                 if (!memo_gain.empty() && f[i] < kMemo && f[m + i] < kMemo) {
                     const auto x = static_cast<std::size_t>(f[i]);
                     const auto y = static_cast<std::size_t>(f[m + i]);
@@ -173,7 +175,7 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
             parts[b] = sum;
         });
     }
-    return finish(std::move(gain), parts);
+    return finish(gain, parts);
 }
 
 // Classes without the feature enter through sums over all classes, less those that have it.
@@ -185,10 +187,10 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
                                              double alpha, const std::optional<Vector>& upper) {
     const std::size_t K = class_count.shape(0), m = start.shape(0) - 1;
     const double* largest = upper_of(upper, K);
-    std::vector<double> gain(m, 0.0);
+    Zeros<double> gain(m);
     std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const Rows rows(class_count.data(), K, alpha, largest);
         const double N = rows.total;
         std::vector<double> fixed_part(K, 0.0);
@@ -207,7 +209,9 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
                                                  std::size_t last) {
             double null_sum = 0.0;
             std::vector<double> cells(K, 0.0);
+            bayesieve::Pace pace(kPaceCells);
             for (std::size_t i = first; i < last; ++i) {
+                pace.spend(K);
                 double raw = 0.0, present = 0.0, lacking = 0.0;
                 double fixed = all_fixed, absent = all_absent, rest = all_rest;
                 const auto begin = start.data()[i], end = start.data()[i + 1];
@@ -249,7 +253,7 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
             parts[b] = null_sum;
         });
     }
-    return finish(std::move(gain), parts);
+    return finish(gain, parts);
 }
 
 }  // namespace

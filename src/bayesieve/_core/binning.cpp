@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "parallel.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -52,7 +52,7 @@ void assign(const Values& values, const Bounds& bounds, const Starts& start, std
     const auto out_row = out.stride(0), out_column = out.stride(1);
     const double* data = values.data();
     Out* target = out.data();
-    nb::gil_scoped_release release;
+    const bayesieve::Kernel kernel;
     auto column = [&](std::size_t j) {
         const double* own = bounds.data() + start.data()[j];
         const auto n = static_cast<std::size_t>(start.data()[j + 1] - start.data()[j]);
@@ -60,7 +60,9 @@ void assign(const Values& values, const Bounds& bounds, const Starts& start, std
         Out* o = target + static_cast<std::int64_t>(j) * out_column;
         double lane[kLanes] = {};
         std::size_t below[kLanes];
+        bayesieve::Pace pace(kThreaded);
         for (std::size_t r = 0; r < rows; r += kLanes) {
+            pace.spend(kLanes);
             const std::size_t here = std::min(kLanes, rows - r);
             for (std::size_t i = 0; i < here; ++i, v += in_row) lane[i] = *v;
             bounds_below(own, n, lane, below);

@@ -17,6 +17,7 @@ namespace {
 
 namespace nb = nanobind;
 using namespace bayesieve::class_sums;
+using bayesieve::Pace;
 
 using Grid = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -144,15 +145,20 @@ void same_width(std::size_t got, std::int64_t expected) {
 // ---------------------------------------------------------------- structure
 
 template <class Index>
-bool repeats(const Index* indices, const Longs& indptr, std::int64_t minor) {
+bool repeats(const Index* indices, const Longs& indptr, std::int64_t stored, std::int64_t minor) {
     std::vector<std::int64_t> last(static_cast<std::size_t>(minor), kNone);
-    for (std::int64_t r = 0; r + 1 < static_cast<std::int64_t>(indptr.shape(0)); ++r)
-        for (std::int64_t at = indptr(r); at < indptr(r + 1); ++at) {
+    Pace pace(kPace);
+    for (std::int64_t r = 0; r + 1 < static_cast<std::int64_t>(indptr.shape(0)); ++r) {
+        const std::int64_t begin = indptr(r), end = indptr(r + 1);
+        if (begin < 0 || end > stored) return true;
+        pace.spend(1 + static_cast<std::size_t>(std::max<std::int64_t>(0, end - begin)));
+        for (std::int64_t at = begin; at < end; ++at) {
             const auto i = static_cast<std::int64_t>(indices[at]);
             if (static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(minor)) return true;
             if (last[static_cast<std::size_t>(i)] == r) return true;
             last[static_cast<std::size_t>(i)] = r;
         }
+    }
     return false;
 }
 
@@ -162,9 +168,13 @@ bool has_duplicates(const Array& indices, const Longs& indptr, std::int64_t mino
     if (indices.ndim() != 1 || indptr.shape(0) < 1 ||
         indptr(indptr.shape(0) - 1) > static_cast<std::int64_t>(indices.shape(0)))
         throw nb::value_error("The sparse matrix is malformed.");
-    nb::gil_scoped_release release;
-    return narrow ? repeats(static_cast<const std::int32_t*>(indices.data()), indptr, minor)
-                  : repeats(static_cast<const std::int64_t*>(indices.data()), indptr, minor);
+    if (!narrow && indices.dtype() != nb::dtype<std::int64_t>())
+        throw nb::type_error("indices must be int32 or int64");
+    const auto stored = static_cast<std::int64_t>(indices.shape(0));
+    const bayesieve::Kernel kernel;
+    if (narrow)
+        return repeats(static_cast<const std::int32_t*>(indices.data()), indptr, stored, minor);
+    return repeats(static_cast<const std::int64_t*>(indices.data()), indptr, stored, minor);
 }
 
 // ---------------------------------------------------------------- tables for few classes
@@ -278,10 +288,13 @@ std::int64_t dense_category_sums(const Array& data, const Longs& codes, const We
 
 // CSC result (classes x columns) without any array of that size. Rows are visited class by
 // class, so the classes of a column appear in rising order and each new one opens the
-// column's next slot. Without `values` the slots are only counted.
+// column's next slot. Without `values` the slots are only counted. The slots are counted in one
+// pass and filled in another, and the matrix may have been changed in between: no slot beyond
+// those of its column is ever written to.
 struct Slots {
     std::int64_t* next;           // per column: slots so far, or the position of the last slot
     std::int32_t* last;           // per column: class + 1 of the last slot, 0 for none
+    const std::int64_t* starts = nullptr;
     std::int32_t* classes = nullptr;
     double* values = nullptr;
 
@@ -291,11 +304,11 @@ struct Slots {
         if (last[col] != mark) {
             last[col] = mark;
             const std::int64_t at = ++next[col];
-            if (values) {
+            if (values && at < starts[col + 1]) {
                 classes[at] = static_cast<std::int32_t>(cls);
                 values[at] = amount;
             }
-        } else if (values) {
+        } else if (values && next[col] < starts[col + 1]) {
             values[next[col]] += amount;
         }
     }
@@ -307,9 +320,12 @@ void sparse_from_csr(const Compressed& x, const Rows& rows,
                      Outcome& outcome) {
     const Index* indices = static_cast<const Index*>(x.indices);
     double value[kBlock];
+    std::int64_t column[kBlock];
+    Pace pace(kPace);
     for (const std::int64_t row : order) {
         const std::int64_t cls = rows.codes[row];
         const double weight = rows.weight(row);
+        pace.spend(1);
         for (std::int64_t start = x.indptr[row]; start < x.indptr[row + 1]; start += kBlock) {
             const auto n = static_cast<std::size_t>(
                 std::min<std::int64_t>(kBlock, x.indptr[row + 1] - start));
@@ -319,16 +335,20 @@ void sparse_from_csr(const Compressed& x, const Rows& rows,
                 outcome.bad_at(start + static_cast<std::int64_t>(good));
                 break;
             }
-            for (std::size_t i = 0; i < n; ++i)
-                if (static_cast<std::uint64_t>(indices[start + i]) >=
-                    static_cast<std::uint64_t>(x.minor)) {
-                    outcome.malformed = true;
-                    return;
-                }
+            pace.spend(n);
+            bool outside = false;
             for (std::size_t i = 0; i < n; ++i) {
-                const auto col = static_cast<std::int64_t>(indices[start + i]);
-                if (i + 8 < n) prefetch(slots.last + indices[start + i + 8]);
-                slots.add(cls, col, weight * value[i]);
+                column[i] = static_cast<std::int64_t>(indices[start + i]);
+                outside |= static_cast<std::uint64_t>(column[i]) >=
+                           static_cast<std::uint64_t>(x.minor);
+            }
+            if (outside) {
+                outcome.malformed = true;
+                return;
+            }
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + 8 < n) prefetch(slots.last + column[i + 8]);
+                slots.add(cls, column[i], weight * value[i]);
             }
         }
     }
@@ -343,7 +363,9 @@ void sparse_from_csc(const Compressed& x, const Rows& rows, std::int64_t class_c
     std::vector<std::uint8_t> seen(static_cast<std::size_t>(class_count), 0);
     std::vector<std::int32_t> touched;
     double value[kBlock];
+    Pace pace(kPace);
     for (std::int64_t col = 0; col < x.major; ++col) {
+        pace.spend(1);
         for (std::int64_t start = x.indptr[col]; start < x.indptr[col + 1]; start += kBlock) {
             const auto n = static_cast<std::size_t>(
                 std::min<std::int64_t>(kBlock, x.indptr[col + 1] - start));
@@ -353,6 +375,7 @@ void sparse_from_csc(const Compressed& x, const Rows& rows, std::int64_t class_c
                 outcome.bad_at(start + static_cast<std::int64_t>(good));
                 return;
             }
+            pace.spend(n);
             for (std::size_t i = 0; i < n; ++i) {
                 const auto row = static_cast<std::int64_t>(indices[start + i]);
                 if (static_cast<std::uint64_t>(row) >= static_cast<std::uint64_t>(rows.count)) {
@@ -393,7 +416,7 @@ std::int64_t walk_sparse(const Compressed& x, bool by_row, const Rows& rows,
         throw nb::value_error("one class code per row is needed");
     Outcome outcome;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         if (by_row) {
             const std::vector<std::int64_t> order = class_order(rows, class_count);
             if (x.wide) sparse_from_csr<std::int64_t>(x, rows, order, slots, outcome);
@@ -434,11 +457,22 @@ void sparse_class_sums(const Array& data, const Array& indices, const Longs& ind
     if (static_cast<std::int64_t>(out_values.shape(0)) != starts.data()[columns] ||
         out_classes.shape(0) != out_values.shape(0))
         throw nb::value_error("outputs must have one place per slot");
-    std::vector<std::int64_t> next(starts.data(), starts.data() + columns);
+    const std::int64_t* s = starts.data();
+    for (std::int64_t col = 0; col < columns; ++col)
+        if (s[col] < 0 || s[col] > s[col + 1])
+            throw nb::value_error("starts must rise from 0 to the number of slots");
+    std::vector<std::int64_t> next(s, s + columns);
     for (auto& position : next) --position;
     std::vector<std::int32_t> last(static_cast<std::size_t>(columns), 0);
-    walk_sparse(x, by_row, rows, class_count,
-                Slots{next.data(), last.data(), out_classes.data(), out_values.data()});
+    const std::int64_t bad =
+        walk_sparse(x, by_row, rows, class_count,
+                    Slots{next.data(), last.data(), s, out_classes.data(), out_values.data()});
+    bool as_before = bad == kNone;
+    for (std::int64_t col = 0; col < columns; ++col) as_before &= next[col] == s[col + 1] - 1;
+    if (!as_before)
+        throw nb::value_error(
+            "X was changed while it was counted; it must stay as it is until the call returns. "
+            "Hint: give a copy to the thread that changes it.");
 }
 
 }  // namespace

@@ -11,11 +11,12 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.h"
 #include "code_lengths.h"
 #include "interval_granularity.h"
 #include "interval_sort.h"
 #include "interval_table.h"
-#include "parallel.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -27,29 +28,16 @@ using bayesieve::Discretization;
 using bayesieve::IntervalCriterion;
 using bayesieve::KeyedRow;
 using bayesieve::LogFactorials;
+using bayesieve::Made;
+using bayesieve::MadeTable;
 using bayesieve::OrderedTable;
+using bayesieve::to_numpy;
+using bayesieve::to_table;
 
 using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T, int Dims>
-using Array = nb::ndarray<nb::numpy, T, nb::ndim<Dims>>;
-
-template <class T>
-Array<T, 1> vector_array(std::vector<T>&& values) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Array<T, 1>(held->data(), {held->size()}, owner);
-}
-
-Array<double, 2> matrix_array(std::vector<double>&& values, std::size_t width) {
-    const std::size_t height = values.size() / width;
-    auto* held = new std::vector<double>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return Array<double, 2>(held->data(), {height, width}, owner);
-}
-
 // One interval holding everything. Counts come from the class totals, once for all columns.
 CostParts null_cost_of(const IntervalCriterion& shared, const std::vector<double>& class_total) {
     OrderedTable<double> whole(shared.classes, *shared.logs);
@@ -100,7 +88,9 @@ struct Worker {
     // Sorted distinct values of a column, and their class counts.
     void fill(const double* column, std::int64_t stride, const Rows& rows) {
         keys.resize(rows.size);
+        bayesieve::Pace pace(bayesieve::kPaceCells);
         for (std::size_t i = 0; i < rows.size; ++i) {
+            pace.spend(1);
             const std::size_t row = rows.weights == nullptr ? i : rows.kept[i];
             const double value = column[static_cast<std::int64_t>(row) * stride];
             // Without weights the class is all that is needed of a row.
@@ -113,6 +103,7 @@ struct Worker {
         distinct.clear();
         for (std::size_t i = 0; i < keys.size();) {
             const std::uint64_t key = keys[i].key;
+            pace.spend(1);
             for (; i < keys.size() && keys[i].key == key; ++i) {
                 const std::uint32_t row = keys[i].row;
                 const std::uint32_t c =
@@ -166,9 +157,9 @@ bool whole_numbers(const double* values, std::size_t size) {
 
 constexpr double kLargestWhole = 2.0e9;
 
-using ColumnsAnswer = std::tuple<Array<std::int64_t, 1>, Array<double, 1>, Array<double, 2>,
-                                 Array<std::int64_t, 1>, Array<double, 2>, Array<double, 1>,
-                                 Array<std::int64_t, 1>>;
+using ColumnsAnswer = std::tuple<Made<std::int64_t>, Made<double>, MadeTable<double>,
+                                 Made<std::int64_t>, MadeTable<double>, Made<double>,
+                                 Made<std::int64_t>>;
 
 ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size_t classes,
                                  const std::optional<Weights>& weights, double attribute_cost,
@@ -181,8 +172,11 @@ ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size
     std::vector<ColumnResult> results(p);
     CostParts null_cost;
     {
-        nb::gil_scoped_release release;
-        Rows rows{codes.data(), weights ? weights->data() : nullptr, {}, n};
+        const bayesieve::Kernel kernel;
+        // A copy: weights are the caller's own, and what is looked up by them was checked.
+        std::vector<double> held;
+        if (weights) held.assign(weights->data(), weights->data() + n);
+        Rows rows{codes.data(), weights ? held.data() : nullptr, {}, n};
         std::vector<double> class_total(classes, 0.0);
         for (std::size_t i = 0; i < n; ++i) {
             const std::int32_t c = rows.codes[i];
@@ -218,14 +212,14 @@ ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size
              {result.cost.construction, result.cost.preparation, result.cost.data})
             costs.push_back(part);
     }
-    return {vector_array(std::move(offsets)),
-            vector_array(std::move(bounds)),
-            matrix_array(std::move(counts), classes),
-            vector_array(std::move(granularity)),
-            matrix_array(std::move(costs), 3),
-            vector_array(std::vector<double>{null_cost.construction, null_cost.preparation,
+    return {to_numpy(std::move(offsets)),
+            to_numpy(std::move(bounds)),
+            to_table(std::move(counts), classes),
+            to_numpy(std::move(granularity)),
+            to_table(std::move(costs), 3),
+            to_numpy(std::vector<double>{null_cost.construction, null_cost.preparation,
                                              null_cost.data}),
-            vector_array(std::move(exact))};
+            to_numpy(std::move(exact))};
 }
 
 // Rows without any count are left out; `row_of` says where the others were.
@@ -255,8 +249,8 @@ Discretization run_table(const Table& cells, const IntervalCriterion& shared,
     return found;
 }
 
-using TableAnswer = std::tuple<Array<std::int64_t, 1>, Array<double, 2>, int, Array<double, 1>,
-                               Array<double, 1>, bool>;
+using TableAnswer = std::tuple<Made<std::int64_t>, MadeTable<double>, int, Made<double>,
+                               Made<double>, bool>;
 
 TableAnswer discretize_table(const Table& table, double attribute_cost, bool classical,
                              double budget) {
@@ -267,7 +261,7 @@ TableAnswer discretize_table(const Table& table, double attribute_cost, bool cla
     CostParts null_cost;
     Discretization found;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const std::size_t cells = table.shape(0) * classes;
         std::vector<double> class_total(classes, 0.0);
         for (std::size_t x = 0; x < cells; ++x) {
@@ -286,9 +280,9 @@ TableAnswer discretize_table(const Table& table, double attribute_cost, bool cla
                       : run_table<double>(table, shared, null_cost, budget, ends, counts);
     }
     auto parts = [](const CostParts& cost) {
-        return vector_array(std::vector<double>{cost.construction, cost.preparation, cost.data});
+        return to_numpy(std::vector<double>{cost.construction, cost.preparation, cost.data});
     };
-    return {vector_array(std::move(ends)), matrix_array(std::move(counts), classes),
+    return {to_numpy(std::move(ends)), to_table(std::move(counts), classes),
             found.granularity,             parts(found.cost),
             parts(null_cost),              found.exact};
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -25,19 +26,25 @@ using bayesieve::Table;
 using bayesieve::Indices;
 using bayesieve::ClassIds;
 using bayesieve::DoubleArray;
-using bayesieve::to_numpy;
+using bayesieve::Zeros;
 using Pair = std::tuple<DoubleArray, DoubleArray>;
 
 // A sum over classes in closed form is taken where its rounding is below this share of the gain.
 constexpr double kNegligible = 1.0 / (1 << 30);
+constexpr std::size_t kPaceCells = 1 << 16;  // cells between two polls
 
 DoubleArray elementwise(const Vector& counts, const Vector& expected) {
     const std::size_t n = counts.shape(0);
     if (expected.shape(0) != n) throw std::invalid_argument("both arrays must have one length");
-    std::vector<double> result(n);
-    for (std::size_t i = 0; i < n; ++i)
-        result[i] = bayesieve::divergence(counts.data()[i], expected.data()[i]);
-    return to_numpy(std::move(result));
+    Zeros<double> result(n);
+    {
+        const bayesieve::Kernel kernel;
+        bayesieve::for_each_stretch(n, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i)
+                result[i] = bayesieve::divergence(counts.data()[i], expected.data()[i]);
+        });
+    }
+    return result.array();
 }
 
 Pair dense_gains(const Table& table, const Vector& shares) {
@@ -45,10 +52,12 @@ Pair dense_gains(const Table& table, const Vector& shares) {
     if (shares.shape(0) != K)
         throw std::invalid_argument("shares must have one value for each class");
     const double *f = table.data(), *p = shares.data();
-    std::vector<double> gain(m), doubt(m);
+    Zeros<double> gain(m), doubt(m);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
+        bayesieve::Pace pace(kPaceCells);
         for (std::size_t i = 0; i < m; ++i) {
+            pace.spend(K);
             double total = 0.0;
             for (std::size_t c = 0; c < K; ++c) total += f[c * m + i];
             bayesieve::Divergence h;
@@ -58,7 +67,7 @@ Pair dense_gains(const Table& table, const Vector& shares) {
             doubt[i] = h.doubt(total, static_cast<double>(K));
         }
     }
-    return {to_numpy(std::move(gain)), to_numpy(std::move(doubt))};
+    return {gain.array(), doubt.array()};
 }
 
 // A class without count has F = alpha. Over all such classes
@@ -71,9 +80,9 @@ Pair sparse_gains(const Indices& start, const ClassIds& row, const Vector& value
         start(m) != static_cast<std::int64_t>(value.shape(0)))
         throw std::invalid_argument("the arrays do not form a CSC matrix");
     const double* p = shares.data();
-    std::vector<double> gain(m), doubt(m);
+    Zeros<double> gain(m), doubt(m);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const auto classes = static_cast<double>(K);
         double all_p = 0.0, all_log_p = 0.0, living = 0.0;
         for (std::size_t c = 0; c < K; ++c) {
@@ -83,7 +92,9 @@ Pair sparse_gains(const Indices& start, const ClassIds& row, const Vector& value
             living += 1.0;
         }
         std::vector<double> column(K);
+        bayesieve::Pace pace(kPaceCells);
         for (std::size_t i = 0; i < m; ++i) {
+            pace.spend(K);
             const double alpha = alphas.data()[i];
             double raw = 0.0;
             for (auto e = start(i); e < start(i + 1); ++e) raw += value(e);
@@ -123,7 +134,7 @@ Pair sparse_gains(const Indices& start, const ClassIds& row, const Vector& value
             doubt[i] = h.doubt(total, classes) + noise;
         }
     }
-    return {to_numpy(std::move(gain)), to_numpy(std::move(doubt))};
+    return {gain.array(), doubt.array()};
 }
 
 }  // namespace

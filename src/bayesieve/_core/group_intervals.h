@@ -15,6 +15,7 @@
 
 #include "group_items.h"
 #include "group_prior.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -50,7 +51,9 @@ inline std::size_t coarsen(const std::vector<double>& first, const std::vector<d
     if (n > limit)
         for (std::size_t i = 0; i + 1 < n; ++i) push(i);
     std::size_t left = n;
+    Pace pace(1 << 12);
     while (left > limit && !heap.empty()) {
+        pace.spend(1);
         const Merge merge = heap.top();
         heap.pop();
         Node& keep = node[merge.left];
@@ -93,6 +96,7 @@ class IntervalProgramme {
         std::vector<double> cost(n_ * (n_ + 1) / 2);
         std::vector<double> any(n_ + 1, 0.0);
         for (std::size_t j = 1; j <= n_; ++j) {
+            poll();
             double* row = cost.data() + j * (j - 1) / 2;
             double least = kNever;
             for (std::size_t i = 0; i < j; ++i) {
@@ -115,6 +119,7 @@ class IntervalProgramme {
             std::vector<std::int32_t> from(n_ + 1, 0);
             std::fill(now.begin(), now.end(), kNever);
             for (std::size_t j = k; j <= n_; ++j) {
+                poll();
                 const double* row = cost.data() + j * (j - 1) / 2;
                 double least = kNever;
                 std::size_t at = 0;

@@ -14,6 +14,7 @@
 #include "group_intervals.h"
 #include "group_items.h"
 #include "group_prior.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -47,13 +48,16 @@ class MergeDescent {
                     partner[a] = b;
                 }
         };
-        for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t a = 0; a < n; ++a) {
+            poll();
             for (std::size_t b = a + 1; b < n; ++b) loss[a * n + b] = loss_of(a, b);
+        }
         for (std::size_t a = 0; a < n; ++a) seek(a);
         rows_.assign(n + 1, 0.0);
         largest_.assign(n + 1, 0);
         note(n, e, groups, alive);
         while (alive.size() > 1) {
+            poll();
             std::size_t a = alive[0];
             for (std::size_t i : alive)
                 if (partner_loss[i] < partner_loss[a]) a = i;
@@ -120,6 +124,7 @@ inline std::size_t tie_rare(const Items& items, std::size_t limit, const GroupPr
     std::vector<std::size_t> step(n);
     double share = 0.0;
     for (std::size_t j = 0; j < J; ++j) {
+        poll();
         for (std::size_t i = 0; i < n; ++i) {
             first[i] = items.row(i)[j];
             second[i] = std::max(items.total[i] - first[i], 0.0);

@@ -14,6 +14,7 @@
 
 #include "group_items.h"
 #include "group_prior.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -45,7 +46,10 @@ class MovableGroups {
         bool moved = true;
         for (std::size_t pass = 0; moved && pass < most_passes; ++pass) {
             moved = false;
-            for (std::size_t i = 0; i < items_.n; ++i) moved = move_best(i) || moved;
+            for (std::size_t i = 0; i < items_.n; ++i) {
+                pace_.spend(1 + count());
+                moved = move_best(i) || moved;
+            }
         }
     }
 
@@ -70,6 +74,7 @@ class MovableGroups {
         std::size_t taken = 0, best_taken = 0;
         for (const auto& next : order) {
             const std::size_t i = next.second;
+            pace_.spend(1 + count() + items_.n / 64);  // labels are copied where costs fall
             const auto from = static_cast<std::size_t>(label_[i]);
             const bool empties = groups_.size[from] == items_.size[i];
             if (empties && count() <= 3) continue;
@@ -109,7 +114,8 @@ class MovableGroups {
         if (I < 2) return;
         double least = kNever;
         std::size_t first = 0, second = 1;
-        for (std::size_t a = 0; a < I; ++a)
+        for (std::size_t a = 0; a < I; ++a) {
+            poll();
             for (std::size_t b = a + 1; b < I; ++b) {
                 const double change =
                     cost_of_.of_sum(groups_.row(a), groups_.row(b),
@@ -122,6 +128,7 @@ class MovableGroups {
                     second = b;
                 }
             }
+        }
         groups_.add(first, groups_, second);
         e_[first] = cost_of_(groups_.row(first), groups_.total[first]);
         for (auto& l : label_)
@@ -247,6 +254,7 @@ class MovableGroups {
     const Items& items_;
     const GroupPrior& prior_;
     bool garbage_;
+    Pace pace_{1 << 12};
     RowCost cost_of_;
     Labels label_;
     Items groups_;

@@ -10,6 +10,7 @@
 
 #include "group_items.h"
 #include "group_prior.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -29,6 +30,7 @@ class SubsetProgramme {
         std::vector<double> counts(sets_ * J, 0.0), total(sets_, 0.0);
         f_[0] = 0.0;
         for (std::size_t S = 1; S < sets_; ++S) {
+            poll();
             const std::size_t low = S & (~S + 1), rest = S ^ low, first = index_of(low);
             for (std::size_t j = 0; j < J; ++j)
                 counts[S * J + j] = counts[rest * J + j] + items.row(first)[j];
@@ -62,6 +64,7 @@ class SubsetProgramme {
         double best = to_beat;
         std::size_t best_set = 0, best_groups = 0;
         for (std::size_t G = 1; G + 1 < sets_; ++G) {
+            poll();
             const std::size_t R = (sets_ - 1) ^ G, held = members(G);
             for (std::size_t k = 2; k <= n_ - held; ++k) {
                 const double candidate = cost_[G] + f(R, k) + prior.garbage(k + 1, held);

@@ -18,9 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "code_lengths.h"
 #include "group_search.h"
-#include "parallel.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -30,11 +31,11 @@ namespace {
 using bayesieve::GroupPrior;
 using bayesieve::Items;
 using bayesieve::kLn2;
+using bayesieve::Made;
 using bayesieve::RowCost;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Groups = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
-using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-using Answer = std::tuple<Groups, int, int, int, int, bool, Doubles>;
+using bayesieve::Table;
+using bayesieve::to_numpy;
+using Answer = std::tuple<Made<std::int64_t>, int, int, int, int, bool, Made<double>>;
 
 struct Options {
     double attribute_cost;
@@ -231,19 +232,12 @@ class Column {
     bayesieve::Grouped best_;
 };
 
-template <class T, class Array>
-Array handed_over(std::vector<T>&& values) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Array(held->data(), {held->size()}, owner);
-}
-
 std::vector<Answer> group_tables(const std::vector<Table>& tables, double attribute_cost,
                                  bool classical, double budget) {
     const Options options{attribute_cost, classical, budget};
     std::vector<Result> results(tables.size());
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::for_each_block(tables.size(), 1, [&](std::size_t c, std::size_t, std::size_t) {
             const Table& table = tables[c];
             results[c] =
@@ -252,9 +246,9 @@ std::vector<Answer> group_tables(const std::vector<Table>& tables, double attrib
     }
     std::vector<Answer> answers;
     for (auto& r : results)
-        answers.emplace_back(handed_over<std::int64_t, Groups>(std::move(r.group)), r.groups,
+        answers.emplace_back(to_numpy(std::move(r.group)), r.groups,
                              r.default_group, r.garbage_group, r.granularity, r.exact,
-                             handed_over<double, Doubles>(std::move(r.costs)));
+                             to_numpy(std::move(r.costs)));
     return answers;
 }
 

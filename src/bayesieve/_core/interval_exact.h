@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "interval_table.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -71,6 +72,7 @@ ExactOutcome exact_intervals(const OrderedTable<Count>& table, const Prior& prio
     std::vector<double> relaxed[kLambdas];
     for (auto& values : relaxed) values.assign(m + 1, 0.0);
     for (std::size_t k = 1; k <= m; ++k) {
+        poll();
         double* costs = keep ? &kept[k * (k - 1) / 2] : own.data();
         table.costs_to(k, costs);
         for (std::size_t s = 0; s < kLambdas; ++s)
@@ -98,12 +100,16 @@ ExactOutcome exact_intervals(const OrderedTable<Count>& table, const Prior& prio
     std::vector<double> best((layers + 1) * (m + 1), kNone);  // F
     auto layer = [&](std::size_t i) { return &best[i * (m + 1)]; };
     layer(0)[0] = 0.0;
+    Pace pace;
     for (std::size_t k = 1; k <= m; ++k) {
+        poll();
         double* costs = keep ? &kept[k * (k - 1) / 2] : own.data();
         if (!keep) table.costs_to(k, costs);
         layer(1)[k] = costs[0];
-        for (std::size_t i = 2; i <= std::min(layers, k); ++i)
+        for (std::size_t i = 2; i <= std::min(layers, k); ++i) {
+            pace.spend(k);
             layer(i)[k] = least_sum(layer(i - 1) + (i - 1), costs + (i - 1), k - (i - 1));
+        }
     }
     outcome.proven = true;
     double least = kNone;

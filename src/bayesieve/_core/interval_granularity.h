@@ -16,6 +16,7 @@
 #include "code_lengths.h"
 #include "interval_search.h"
 #include "interval_table.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -128,7 +129,9 @@ void granularity_ends(const OrderedTable<Count>& raw, double rows, int g,
     const bool leaps = Q > 4.0 * static_cast<double>(D);
     std::size_t value = 0;
     std::uint32_t last = 0;
+    Pace pace(kPaceCells);
     for (double q = 0.0; q < Q; ++q) {
+        pace.spend(1);
         const double target = rows * (q + 1.0) / Q + (q < Q / 2.0 ? -1e-10 : 1e-10);
         const double reach = std::is_integral<Count>::value ? std::floor(target + 0.5) : target;
         while (value + 1 < D && static_cast<double>(raw.below(value + 1)) < reach) ++value;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "interval_table.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -105,6 +106,7 @@ struct MergePath {
 // Above this many rows neighbours are first merged in sweeps: a heap of a million keys spends
 // its time waiting for memory.
 constexpr std::size_t kSweepRows = 2048;
+constexpr std::size_t kPaceMerges = 1 << 12;  // costs computed between two polls
 
 // Merges pairs that are best among their neighbours, cheapest quarter first, as long as each
 // lowers the cost by itself; every sweep is one walk through memory.
@@ -117,8 +119,11 @@ void sweep_merges(const OrderedTable<Count>& table, const Prior& prior,
     auto end_of = [&](std::size_t i) {
         return i + 1 < n ? static_cast<std::size_t>(begin[i + 1]) : rows;
     };
-    for (std::size_t i = 0; i + 1 < n; ++i)
+    Pace pace(kPaceMerges);
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+        pace.spend(1);
         gain[i] = table.cost(begin[i], end_of(i + 1)) - cost[i] - cost[i + 1];
+    }
     constexpr double kStale = std::numeric_limits<double>::infinity();
     std::vector<double> sample;
     while (n > kSweepRows) {
@@ -157,9 +162,11 @@ void sweep_merges(const OrderedTable<Count>& table, const Prior& prior,
         begin.resize(n);
         cost.resize(n);
         gain.resize(n);
-        for (std::size_t i = 0; i + 1 < n; ++i)
+        for (std::size_t i = 0; i + 1 < n; ++i) {
+            pace.spend(1);
             if (gain[i] == kStale)
                 gain[i] = table.cost(begin[i], end_of(i + 1)) - cost[i] - cost[i + 1];
+        }
         if (gone < n / 256) break;
     }
 }
@@ -169,7 +176,9 @@ MergePath merge_path(const OrderedTable<Count>& table, const Prior& prior) {
     const std::size_t m = table.rows();
     std::vector<std::uint32_t> begin(m);
     std::vector<double> cost(m);
+    Pace pace(kPaceMerges);
     for (std::size_t r = 0; r < m; ++r) {
+        pace.spend(1);
         begin[r] = static_cast<std::uint32_t>(r);
         cost[r] = table.cost(r, r + 1);
     }
@@ -197,6 +206,7 @@ MergePath merge_path(const OrderedTable<Count>& table, const Prior& prior) {
     }
     KeyedHeap heap(gains);
     for (std::size_t left = n; left > 1; --left) {
+        pace.spend(1);
         const std::uint32_t a = heap.top();
         const std::uint32_t b = next[a];
         sum += heap.key(a);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interval_table.h"
+#include "runtime.h"
 
 namespace bayesieve {
 
@@ -73,6 +74,7 @@ class IntervalMoves {
     // The move of one kind whose leftmost interval is i.
     void look(int kind, std::int32_t i) {
         if (i < 0) return;
+        pace_.spend(1);
         Node& first = at(i);
         Move& move = first.moves[static_cast<std::size_t>(kind)];
         ++move.stamp;
@@ -166,6 +168,7 @@ class IntervalMoves {
     const OrderedTable<Count>& table_;
     const Prior& prior_;
     std::size_t alive_;
+    Pace pace_{1 << 10};
     double rounding_;
     std::vector<Node> nodes_;
     std::array<std::priority_queue<Entry>, 4> queues_;

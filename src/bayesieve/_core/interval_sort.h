@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "runtime.h"
+
 namespace bayesieve {
 
 struct KeyedRow {
@@ -57,10 +59,12 @@ inline void sort_by_key(std::vector<KeyedRow>& rows, std::vector<KeyedRow>& spar
     }
     spare.resize(n);
     std::vector<std::uint32_t> tally(kDigits * kValues, 0);
-    for (const KeyedRow& row : rows)
-        for (int d = 0; d < kDigits; ++d)
-            ++tally[static_cast<std::size_t>(d) * kValues +
-                    ((row.key >> (d * kBits)) & (kValues - 1))];
+    for_each_stretch(n, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i)
+            for (int d = 0; d < kDigits; ++d)
+                ++tally[static_cast<std::size_t>(d) * kValues +
+                        ((rows[i].key >> (d * kBits)) & (kValues - 1))];
+    });
     for (int d = 0; d < kDigits; ++d) {
         std::uint32_t* count = &tally[static_cast<std::size_t>(d) * kValues];
         if (count[(rows[0].key >> (d * kBits)) & (kValues - 1)] == n) continue;
@@ -70,7 +74,10 @@ inline void sort_by_key(std::vector<KeyedRow>& rows, std::vector<KeyedRow>& spar
             count[v] = place;
             place += here;
         }
-        for (const KeyedRow& row : rows) spare[count[(row.key >> (d * kBits)) & (kValues - 1)]++] = row;
+        for_each_stretch(n, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i)
+                spare[count[(rows[i].key >> (d * kBits)) & (kValues - 1)]++] = rows[i];
+        });
         rows.swap(spare);
     }
 }

@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "code_lengths.h"
+#include "runtime.h"
 
 namespace bayesieve {
+
+constexpr std::size_t kPaceCells = 1 << 17;  // cells looked at between two polls
 
 struct IntervalCut {
     std::size_t row = 0;  // first row of the right side
@@ -69,7 +72,9 @@ class OrderedTable {
         stride_ = std::max<std::size_t>(1, ((m + 1) * classes_ + allowed - 1) / allowed);
         prefix_.resize((m / stride_ + 1) * classes_);
         std::fill(left_.begin(), left_.end(), Count(0));
+        Pace pace(kPaceCells);
         for (std::size_t r = 0;; ++r) {
+            pace.spend(1);
             if (r % stride_ == 0)
                 std::copy(left_.begin(), left_.end(),
                           prefix_.begin() + static_cast<std::ptrdiff_t>(r / stride_ * classes_));
@@ -153,12 +158,14 @@ class OrderedTable {
     IntervalCut best_cut(std::size_t begin, std::size_t end) const {
         IntervalCut best;
         if (end - begin < 2) return best;
+        Pace pace(kPaceCells);
         const LogFactorials& lf = *logs_;
         if (dense_) {
             // Independent look-ups are quicker than a running sum when classes are few.
             const Count* low = &prefix_[begin * classes_];
             const Count* high = &prefix_[end * classes_];
             for (std::size_t r = begin + 1; r < end; ++r) {
+                pace.spend(classes_);
                 const Count* here = &prefix_[r * classes_];
                 double inside = 0.0;
                 for (std::size_t c = 0; c < classes_; ++c)
@@ -183,6 +190,7 @@ class OrderedTable {
         }
         const Count base = below_[begin], top = below_[end];
         for (std::size_t r = begin; r + 1 < end; ++r) {
+            pace.spend(1 + start_[r + 1] - start_[r]);
             for (std::size_t x = start_[r]; x < start_[r + 1]; ++x) {
                 const std::uint32_t c = label_[x];
                 left_[c] += count_[x];
@@ -240,7 +248,9 @@ void gather_rows(const OrderedTable<Count>& table, std::vector<std::uint32_t>& e
         held[c] += k;
     };
     std::size_t begin = 0, made = 0;
+    Pace pace(kPaceCells);
     for (const std::uint32_t end : ends) {
+        pace.spend(1 + table.cells_of(begin, end));
         // Long runs from the prefix sums, short ones cell by cell.
         const bool long_run = table.cells_of(begin, end) > 2 * classes + 8;
         std::int64_t pure = -1;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "kernel.h"
+
 namespace nb = nanobind;
 using nb::literals::operator""_a;
 
@@ -69,7 +71,7 @@ void scores(const Indices& indptr, const Rows& rows, const std::optional<Values>
             "weights or scores do not match the columns");
     double* z = out.data();
     with_terms(indptr, rows, values, slope, std::nullopt, [&](const auto& terms) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::linear_add_scores(terms, which.data, weights.data(), which.count, z);
     });
 }
@@ -82,7 +84,7 @@ void gradient(const Indices& indptr, const Rows& rows, const std::optional<Value
             "gradient or residual does not match the columns");
     double* g = out.data();
     with_terms(indptr, rows, values, slope, std::nullopt, [&](const auto& terms) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::linear_gradient(terms, residual.data(), which.data, which.count, g);
     });
 }
@@ -106,7 +108,7 @@ int descent(const Indices& indptr, const Rows& rows, const std::optional<Values>
     const double* ig = intercept_gradient ? intercept_gradient->data() : nullptr;
     double* b = intercept ? intercept->data() : nullptr;
     return with_terms(indptr, rows, values, slope, offset, [&](const auto& terms) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         using Value = std::remove_cv_t<std::remove_pointer_t<decltype(terms.values)>>;
         auto run = [&](auto real) {
             bayesieve::LinearDescent<Value, decltype(real)> model(
@@ -129,7 +131,7 @@ void curvatures(const Indices& indptr, const Rows& rows, const std::optional<Val
             "posterior, row_weight or out does not match");
     double* to = out.data();
     with_terms(indptr, rows, values, slope, offset, [&](const auto& terms) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         using Value = std::remove_cv_t<std::remove_pointer_t<decltype(terms.values)>>;
         auto run = [&](auto real) {
             const bayesieve::LinearDescent<Value, decltype(real)> model(

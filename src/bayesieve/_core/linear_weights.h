@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "parallel.h"
+#include "runtime.h"
 #include "weighted_math.h"
 
 namespace bayesieve {
@@ -92,6 +92,7 @@ struct LinearTerms {
 };
 
 constexpr std::size_t kLinearBlock = 256;
+constexpr std::size_t kPaceProducts = std::size_t{1} << 20;  // of entries and classes, between polls
 
 // Sum of products in four chains, so that an addition need not wait for the one before.
 inline double dot_product(const double* a, const double* b, std::size_t size) {
@@ -115,9 +116,11 @@ void linear_gradient(const LinearTerms<Value>& terms, const double* residual,
     const std::size_t R = terms.width;
     for_each_block(count, kLinearBlock, [&](std::size_t, std::size_t first, std::size_t last) {
         std::vector<double> sum(R);
+        Pace pace(kPaceProducts);
         for (std::size_t i = first; i < last; ++i) {
             const std::size_t j = chosen == nullptr ? i : static_cast<std::size_t>(chosen[i]);
             const std::int64_t begin = terms.indptr[j], end = terms.indptr[j + 1];
+            pace.spend(static_cast<std::size_t>(end - begin) * R);
             const double* s = terms.slope + j * R;
             if (R == 1) {
                 double total = 0.0;
@@ -149,9 +152,11 @@ void linear_add_scores(const LinearTerms<Value>& terms, const std::int64_t* chos
                        const double* weight, std::size_t count, double* out) {
     const std::size_t R = terms.width;
     std::vector<double> step(R);
+    Pace pace(kPaceProducts);
     for (std::size_t i = 0; i < count; ++i) {
         if (weight[i] == 0.0) continue;
         const std::size_t j = chosen == nullptr ? i : static_cast<std::size_t>(chosen[i]);
+        pace.spend(static_cast<std::size_t>(terms.indptr[j + 1] - terms.indptr[j]) * R);
         const double* s = terms.slope + j * R;
         for (std::size_t c = 0; c < R; ++c) step[c] = weight[i] * s[c];
         for (std::int64_t e = terms.indptr[j]; e < terms.indptr[j + 1]; ++e) {
@@ -223,6 +228,9 @@ public:
     const std::vector<double>& curvatures() const { return diagonal_; }
 
 private:
+    void spend(std::size_t j) const {
+        pace_.spend(static_cast<std::size_t>(terms_.indptr[j + 1] - terms_.indptr[j]) * R_);
+    }
     double row(std::size_t n) const { return weight_ == nullptr ? 1.0 : weight_[n]; }
     std::size_t column(std::size_t i) const {
         return chosen_ == nullptr ? i : static_cast<std::size_t>(chosen_[i]);
@@ -352,6 +360,7 @@ private:
         std::vector<Real> s(R_);
         for (std::size_t f = 0; f < m; ++f) {
             const std::size_t j = column(free[f]);
+            spend(j);
             const std::int64_t begin = terms_.indptr[j], end = terms_.indptr[j + 1];
             for (std::size_t c = 0; c < R_; ++c)
                 s[c] = static_cast<Real>(p[f] * terms_.slope[j * R_ + c]);
@@ -381,6 +390,7 @@ private:
 
     double diagonal(std::size_t i) const {
         const std::size_t j = column(i);
+        poll();
         const double* s = terms_.slope + j * R_;
         const double* a = terms_.offset == nullptr ? nullptr : terms_.offset + j * R_;
         double total = 0.0;
@@ -423,6 +433,7 @@ private:
     double gathered(std::size_t i, const std::vector<Real>& v,
                     const std::vector<double>& total) const {
         const std::size_t j = column(i);
+        spend(j);
         double sum = 0.0;
         if (terms_.offset != nullptr) {
             const double* a = terms_.offset + j * R_;
@@ -446,6 +457,7 @@ private:
 
     void move(std::size_t i, double step) {
         const std::size_t j = column(i);
+        spend(j);
         if (terms_.offset != nullptr) {
             move_everywhere(j, step);
             return;
@@ -466,6 +478,7 @@ private:
 
     // A move with an offset: every row, and the sum of all v.
     void move_everywhere(std::size_t j, double step) {
+        pace_.spend(2 * n_rows_ * R_);
         for (std::size_t n = 0; n < n_rows_; ++n) add_curved(n, step, terms_.offset + j * R_);
         for (std::int64_t e = terms_.indptr[j]; e < terms_.indptr[j + 1]; ++e)
             add_curved(terms_.rows[e], step * terms_.at(e), terms_.slope + j * R_);
@@ -486,6 +499,7 @@ private:
     void sum_curvature() {
         curvature_.assign(R_ * R_, 0.0);
         for (std::size_t n = 0; n < n_rows_; ++n) {
+            pace_.spend(R_ * R_ / 2);
             const double* p = p_ + n * R_;
             for (std::size_t a = 0; a < R_; ++a) {
                 const double pa = row(n) * p[a];
@@ -558,6 +572,7 @@ private:
     std::vector<double> diagonal_, h_, curvature_, factor_, share_;
     std::vector<float> posterior_, slopes_;  // copies of what many classes read often
     mutable std::vector<float> scratch_;
+    mutable Pace pace_{kPaceProducts};
     std::vector<double> total_;  // sum of v over the rows, kept only where there are offsets
 };
 

@@ -7,7 +7,9 @@
 // of threads and for every format.
 //
 // Structure (pointers, indices, class codes) is checked here as well, because a malformed
-// matrix would otherwise write outside the table.
+// matrix would otherwise write outside the table. Another thread may change the matrix while it
+// is walked: pointers are copied before they are checked, and values and indices are checked
+// where they have been copied to, so that what is used is what was checked.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,7 +25,7 @@
 #include <thread>
 #include <vector>
 
-#include "parallel.h"
+#include "kernel.h"
 #include "value_loader.h"
 
 namespace bayesieve::class_sums {
@@ -36,6 +38,7 @@ using Weights = std::optional<Doubles>;
 constexpr std::size_t kBlock = 512;          // entries per block: 4 arrays of 4 kB stay in L1
 constexpr std::size_t kColumnBlock = 2048;   // columns per task of the CSC engine
 constexpr std::int64_t kSerialEntries = 1 << 17;  // below this, threads cost more than they save
+constexpr std::size_t kPace = 1 << 17;  // entries between two polls: a millisecond at most
 constexpr std::int64_t kNone = -1;
 
 struct Block {
@@ -89,7 +92,7 @@ struct Compressed {
     std::ptrdiff_t item;
     const void* indices;
     bool wide;  // 64-bit indices
-    const std::int64_t* indptr;
+    std::vector<std::int64_t> indptr;  // a copy
     std::int64_t major;
     std::int64_t minor;
     std::int64_t entries;
@@ -112,14 +115,15 @@ inline Compressed compressed(const Array& data, const Array& indices, const Long
     x.item = data.dtype().bits / 8;
     x.indices = indices.data();
     x.wide = !narrow;
-    x.indptr = indptr.data();
+    x.indptr.assign(indptr.data(), indptr.data() + indptr.shape(0));
     x.major = static_cast<std::int64_t>(indptr.shape(0)) - 1;
     x.minor = minor;
-    x.entries = x.indptr[x.major];
+    x.entries = x.indptr.back();
     x.load = loader(data.dtype(), check, x.item);
     x.threshold = threshold;
     bool monotone = x.indptr[0] == 0;
-    for (std::int64_t r = 0; r < x.major; ++r) monotone &= x.indptr[r] <= x.indptr[r + 1];
+    const std::int64_t* p = x.indptr.data();
+    for (std::int64_t r = 0; r < x.major; ++r) monotone &= p[r] <= p[r + 1];
     const auto stored = static_cast<std::int64_t>(std::min(data.shape(0), indices.shape(0)));
     if (!monotone || x.entries > stored)
         throw nb::value_error("The sparse matrix is malformed: indptr does not rise from 0 to nnz.");
@@ -139,12 +143,15 @@ void walk_csr_stripe(const Compressed& x, const Rows& rows, const Body& body,
     const Index* indices = static_cast<const Index*>(x.indices);
     const auto columns = static_cast<std::uint64_t>(x.minor);
     const std::int64_t mask = stripes - 1;
+    const std::int64_t* const indptr = x.indptr.data();
+    Pace pace(kPace);
     Block block;
     double value[kBlock];
     std::int64_t row = 0;
     for (std::int64_t start = 0; start < x.entries; start += kBlock) {
         const auto n = static_cast<std::size_t>(
             std::min<std::int64_t>(kBlock, x.entries - start));
+        pace.spend(n);
         const std::size_t good = x.load(x.data + start * x.item, x.item, n, x.threshold, value);
         if (good < n) {
             outcome.bad_at(start + static_cast<std::int64_t>(good));
@@ -155,9 +162,9 @@ void walk_csr_stripe(const Compressed& x, const Rows& rows, const Body& body,
         bool outside = false;
         while (i < n) {
             const std::int64_t at = start + static_cast<std::int64_t>(i);
-            while (x.indptr[row + 1] <= at) ++row;
+            while (indptr[row + 1] <= at) ++row;
             const auto stop = static_cast<std::size_t>(
-                std::min<std::int64_t>(static_cast<std::int64_t>(n), x.indptr[row + 1] - start));
+                std::min<std::int64_t>(static_cast<std::int64_t>(n), indptr[row + 1] - start));
             const std::int64_t cls = rows.codes[row];
             const double weight = rows.weight(row);
             for (; i < stop; ++i) {
@@ -213,6 +220,8 @@ void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
                       Outcome& outcome) {
     const Index* indices = static_cast<const Index*>(x.indices);
     const auto columns = static_cast<std::uint64_t>(x.minor);
+    const std::int64_t* const indptr = x.indptr.data();
+    Pace pace(kPace);
     Block block;
     std::size_t filled = 0;
     bool outside = false;
@@ -223,12 +232,13 @@ void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
         filled = 0;
     };
     for (std::int64_t row = 0; row < rows.count; ++row) {
+        pace.spend(1);
         const std::int64_t cls = rows.codes[row];
         if (owner[static_cast<std::size_t>(cls)] != worker) continue;
         const double weight = rows.weight(row);
-        for (std::int64_t at = x.indptr[row]; at < x.indptr[row + 1];) {
+        for (std::int64_t at = indptr[row]; at < indptr[row + 1];) {
             const auto n = std::min(kBlock - filled,
-                                    static_cast<std::size_t>(x.indptr[row + 1] - at));
+                                    static_cast<std::size_t>(indptr[row + 1] - at));
             const std::size_t good = x.load(x.data + at * x.item, x.item, n, x.threshold,
                                             block.value + filled);
             if (good < n) {
@@ -254,6 +264,7 @@ void walk_csr_classes(const Compressed& x, const Rows& rows, const Body& body,
                 }
             }
             filled += n;
+            pace.spend(n);
             at += static_cast<std::int64_t>(n);
             if (outside) {
                 outcome.malformed = true;
@@ -291,11 +302,14 @@ template <class Index, class Body>
 void walk_csc_columns(const Compressed& x, const Rows& rows, const Body& body,
                       std::int64_t first, std::int64_t last, Outcome& outcome) {
     const Index* indices = static_cast<const Index*>(x.indices);
+    const std::int64_t* const indptr = x.indptr.data();
+    Pace pace(kPace);
     Block block;
     std::int64_t col = first;
-    for (std::int64_t start = x.indptr[first]; start < x.indptr[last]; start += kBlock) {
+    for (std::int64_t start = indptr[first]; start < indptr[last]; start += kBlock) {
         const auto n = static_cast<std::size_t>(
-            std::min<std::int64_t>(kBlock, x.indptr[last] - start));
+            std::min<std::int64_t>(kBlock, indptr[last] - start));
+        pace.spend(n);
         const std::size_t good =
             x.load(x.data + start * x.item, x.item, n, x.threshold, block.value);
         if (good < n) {
@@ -308,7 +322,7 @@ void walk_csc_columns(const Compressed& x, const Rows& rows, const Body& body,
                 outcome.malformed = true;
                 return;
             }
-            while (x.indptr[col + 1] <= start + static_cast<std::int64_t>(i)) ++col;
+            while (indptr[col + 1] <= start + static_cast<std::int64_t>(i)) ++col;
             block.weight[i] = rows.weight(row);
             block.cls[i] = rows.codes[row];
             block.col[i] = col;
@@ -337,7 +351,7 @@ std::int64_t walk_compressed(const Compressed& x, bool by_row, const Rows& rows,
         throw nb::value_error("one class code per row is needed");
     Outcome outcome;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         if (by_row) {
             if (x.wide) walk_csr<std::int64_t>(x, rows, body, outcome);
             else walk_csr<std::int32_t>(x, rows, body, outcome);
@@ -379,7 +393,9 @@ template <class Body>
 void walk_dense_rows(const Dense& x, const Rows& rows, const Body& body, std::int64_t first,
                      std::size_t n, Outcome& outcome) {
     double value[kBlock];
+    Pace pace(kPace);
     for (std::int64_t row = 0; row < x.rows; ++row) {
+        pace.spend(n);
         const char* base = x.data + row * x.row_step + first * x.col_step;
         const std::size_t good = x.load_row(base, x.col_step, n, x.threshold, value);
         if (good < n) {
@@ -395,9 +411,11 @@ void walk_dense_column(const Dense& x, const Rows& rows, const Body& body, std::
                        Outcome& outcome) {
     Block block;
     std::fill_n(block.col, kBlock, col);
+    Pace pace(kPace);
     for (std::int64_t start = 0; start < x.rows; start += kBlock) {
         const auto n =
             static_cast<std::size_t>(std::min<std::int64_t>(kBlock, x.rows - start));
+        pace.spend(n);
         const char* base = x.data + start * x.row_step + col * x.col_step;
         const std::size_t good = x.load_column(base, x.row_step, n, x.threshold, block.value);
         if (good < n) {
@@ -416,7 +434,7 @@ std::int64_t walk_dense(const Dense& x, const Rows& rows, const Body& body) {
     if (x.rows != rows.count) throw nb::value_error("one class code per row is needed");
     Outcome outcome;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const bool serial = x.rows * x.columns < kSerialEntries;
         const auto columns = static_cast<std::size_t>(x.columns);
         if (std::abs(x.col_step) <= std::abs(x.row_step)) {

@@ -4,6 +4,7 @@
 
 namespace nb = nanobind;
 
+void register_runtime(nb::module_& m);
 void register_class_sums(nb::module_& m);
 void register_divergence(nb::module_& m);
 void register_totals(nb::module_& m);
@@ -18,6 +19,7 @@ void register_text_counting(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of bayesieve.";
+    register_runtime(m);
     register_class_sums(m);
     register_divergence(m);
     register_totals(m);

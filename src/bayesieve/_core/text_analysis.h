@@ -11,11 +11,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime.h"
 #include "text_dictionary.h"
 #include "text_hash.h"
 #include "text_unicode.h"
 
 namespace bayesieve::text {
+
+constexpr std::size_t kPaceTerms = 1 << 16;  // words or n-grams between two polls
 
 template <std::size_t W>
 using Key = std::array<std::uint32_t, W>;
@@ -99,8 +102,10 @@ void for_each_word(const Tables& tables, Span text, std::size_t shortest, Found 
 template <std::size_t W, class Emit>
 void number_ngrams(const std::uint32_t* numbers, std::size_t count, std::size_t min_n,
                    std::size_t max_n, Emit emit) {
+    Pace pace(kPaceTerms);
     for (std::size_t n = min_n; n <= max_n && n <= count; ++n) {
         for (std::size_t i = 0; i + n <= count; ++i) {
+            pace.spend(1);
             Key<W> key{};
             bool known = true;
             for (std::size_t j = 0; j < W; ++j)
@@ -139,7 +144,9 @@ inline Span squeezed(const Tables& tables, Span text, std::vector<Byte>& room) {
     const Byte* p = text.data;
     const Byte* end = p + text.size;
     std::uint32_t code;
+    Pace pace(kPaceBytes);
     while (p < end) {
+        pace.spend(1);
         const std::size_t length = decode(p, end, code);
         if (!tables.is(code, kSpace)) {
             std::memcpy(room.data() + out, p, length);
@@ -183,7 +190,9 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
                     Emit emit) {
     const Tables& tables = *analysis.tables;
     const Span text = normalised(tables, raw, scratch.text);
+    Pace pace(kPaceTerms);  // one text may be a gigabyte
     const auto emit_joined = [&](Span ngram) {
+        pace.spend(1);
         const std::uint32_t number = words.number(ngram.data, ngram.size);
         if (number != FixedDictionary::kUnknown) {
             Key<W> key{};
@@ -207,6 +216,7 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
         scratch.words.clear();
         scratch.hashes.clear();
         for_each_word(tables, text, analysis.shortest, [&](const Byte* p, std::size_t size) {
+            pace.spend(1);
             const std::uint64_t hash = hash_bytes(p, size);
             words.prefetch(hash);
             scratch.words.push_back({p, size});
@@ -214,6 +224,7 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
         });
         scratch.numbers.clear();
         for (std::size_t i = 0; i < scratch.words.size(); ++i) {
+            pace.spend(1);
             const std::uint32_t number =
                 words.number(scratch.words[i].data, scratch.words[i].size, scratch.hashes[i]);
             if (number != 0) scratch.numbers.push_back(number);
@@ -234,6 +245,7 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
                              scratch.starts[last] - scratch.starts[first]});
                 return;
             }
+            pace.spend(1);
             Key<W> key{};
             for (std::size_t j = 0; j < W; ++j)
                 if (first + j < last) key[j] = scratch.numbers[first + j];
@@ -257,6 +269,7 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
             scratch.numbers.push_back(code + 1);
         }
         if (analysis.joined) scratch.starts.push_back(tidy.size);
+        poll();
         flush(tidy.data);
         return;
     }
@@ -318,8 +331,10 @@ void document_ngrams(const Analysis& analysis, const Batch& batch, std::size_t i
     scratch.words.clear();
     for (auto j = batch.words[i]; j < batch.words[i + 1]; ++j)
         scratch.words.push_back(batch.at(static_cast<std::size_t>(j)));
+    Pace pace(kPaceTerms);
     joined_ngrams(scratch.words, analysis.min_n, analysis.max_n, scratch.joined,
                   [&](Span ngram) {
+                      pace.spend(1);
                       Key<W> key{};
                       key[0] = numbers.number(ngram.data, ngram.size);
                       if (key[0] != FixedDictionary::kUnknown) emit(key);

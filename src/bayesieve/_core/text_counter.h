@@ -18,7 +18,7 @@
 #include "text_dictionary.h"
 #include "text_memory.h"
 #include "text_table.h"
-#include "text_threads.h"
+#include "runtime.h"
 
 namespace bayesieve::text {
 
@@ -116,9 +116,12 @@ public:
         run_tasks(threads, kPartitions, [&](std::size_t, std::size_t p) {
             partitions_[p].drop_index();
             if (!numbered) return;
-            for (Entry<W>& entry : partitions_[p].entries())
+            Pace pace(kPaceEntries);
+            for (Entry<W>& entry : partitions_[p].entries()) {
+                pace.spend(1);
                 for (std::size_t j = 0; j < W; ++j)
                     if (entry.key[j] != 0) entry.key[j] = rank[entry.key[j]];
+            }
         });
         rank.release();
         distribute();
@@ -153,6 +156,7 @@ public:
 
 private:
     static constexpr std::size_t kPartitions = 256;
+    static constexpr std::size_t kPaceEntries = 1 << 16;
 
     struct Worker {
         Block<Occurrence<W>> buffers[kPartitions];
@@ -203,6 +207,7 @@ private:
         const auto first = static_cast<std::uint32_t>(next_document_);
         run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
             for (auto& worker : workers_) {
+                poll();
                 if (!worker) continue;
                 auto& buffer = worker->buffers[p];
                 if (buffer.empty()) continue;
@@ -250,7 +255,9 @@ private:
         std::vector<std::size_t> cells(kPartitions * ranges, 0);
         run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
             // The last document has served; its place remembers the range.
+            Pace pace(kPaceEntries);
             for (Entry<W>& entry : partitions_[p].entries()) {
+                pace.spend(1);
                 entry.last = static_cast<std::uint32_t>(range_of(entry));
                 ++cells[p * ranges + entry.last];
             }
@@ -266,7 +273,9 @@ private:
             ranges_[r].resize(sum);
         }
         run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
+            Pace pace(kPaceEntries);
             for (const Entry<W>& entry : partitions_[p].entries()) {
+                pace.spend(1);
                 const std::size_t r = entry.last;
                 ranges_[r][cells[p * ranges + r]++] = entry;
             }
@@ -275,7 +284,11 @@ private:
     }
 
     static void sort_range(Block<Entry<W>>& range) {
-        std::sort(range.begin(), range.end(), Before<W>());
+        Pace pace(kPaceEntries);
+        std::sort(range.begin(), range.end(), [&](const Entry<W>& a, const Entry<W>& b) {
+            pace.spend(1);
+            return Before<W>()(a, b);
+        });
     }
 
     std::size_t name_length(const Key<W>& key) const {
@@ -316,7 +329,9 @@ private:
     void write_range(const Block<Entry<W>>& range, const RangeInfo& from, Output& out) const {
         std::size_t term = from.terms, pair = from.pairs;
         Byte* name = out.names + from.name_bytes;
+        Pace pace(kPaceEntries);
         for (std::size_t i = 0; i < range.size();) {
+            pace.spend(1);
             const Key<W> key = range[i].key;
             out.name_offsets[term] = name - out.names;
             name = write_name(key, name);

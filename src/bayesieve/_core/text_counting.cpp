@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernel.h"
 #include "text_arrays.h"
 #include "text_counter.h"
 #include "text_plan.h"
@@ -94,10 +95,7 @@ public:
              const Given<std::int32_t>& codes) {
         const Names texts = names_of(data, offsets);
         check(codes, texts.size);
-        const Batch batch{data.data(), offsets.data(), texts.size, codes.data()};
-        nb::gil_scoped_release release;
-        const std::lock_guard<std::mutex> lock(guard_);  // one batch after the other
-        counter().add(batch);
+        count({data.data(), offsets.data(), texts.size, codes.data()});
     }
     void add_words(const Given<std::uint8_t>& data, const Given<std::int64_t>& offsets,
                    const Given<std::int64_t>& words, const Given<std::int32_t>& codes) {
@@ -107,19 +105,15 @@ public:
         if (words.shape(0) == 0 || !well_formed(words.data(), words.shape(0) - 1, all.size))
             throw std::invalid_argument("the words do not fit their texts");
         check(codes, words.shape(0) - 1);
-        const Batch batch{data.data(), offsets.data(), words.shape(0) - 1, codes.data(),
-                          words.data()};
-        nb::gil_scoped_release release;
-        const std::lock_guard<std::mutex> lock(guard_);  // one batch after the other
-        counter().add(batch);
+        count({data.data(), offsets.data(), words.shape(0) - 1, codes.data(), words.data()});
     }
     nb::tuple finish(std::size_t dense_cells) {
         Output out;
         std::unique_ptr<Counter> taken;
         {
-            nb::gil_scoped_release release;
+            const bayesieve::Kernel kernel;
             const std::lock_guard<std::mutex> lock(guard_);
-            counter().sort(out);
+            whole([&] { counter().sort(out); });
             taken = std::move(counter_);
         }
         out.dense = classes_ == 2 || out.terms <= dense_cells / classes_;
@@ -136,7 +130,7 @@ public:
         out.start = start.data();
         out.code = code.data();
         {
-            nb::gil_scoped_release release;
+            const bayesieve::Kernel kernel;
             taken->write(out);
             taken.reset();
         }
@@ -148,23 +142,42 @@ public:
                               start.array(), code.array());
     }
     std::size_t bytes() {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const std::lock_guard<std::mutex> lock(guard_);
         return counter().bytes();
     }
     std::uint64_t spilled() {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const std::lock_guard<std::mutex> lock(guard_);
         return counter().spilled_bytes();
     }
     std::size_t longest_search() {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const std::lock_guard<std::mutex> lock(guard_);
         return counter().longest_search();
     }
 
 private:
+    void count(const Batch& batch) {
+        const bayesieve::Kernel kernel;
+        const std::lock_guard<std::mutex> lock(guard_);  // one batch after the other
+        whole([&] { counter().add(batch); });
+    }
+    // Work that was interrupted or ran out of memory leaves counts that are neither before nor
+    // after it: they are dropped, so that nobody takes them for an answer.
+    template <class Work>
+    void whole(Work work) {
+        try {
+            work();
+        } catch (...) {
+            counter_.reset();
+            broken_ = true;
+            throw;
+        }
+    }
     Counter& counter() {
+        if (broken_)
+            throw std::runtime_error("the counts were lost when counting was interrupted");
         if (!counter_) throw std::runtime_error("the counts have been taken already");
         return *counter_;
     }
@@ -178,6 +191,7 @@ private:
     std::shared_ptr<Plan> plan_;
     std::size_t classes_;
     std::unique_ptr<Counter> counter_;
+    bool broken_ = false;
     std::mutex guard_;
 };
 

@@ -17,7 +17,7 @@
 
 #include "text_hash.h"
 #include "text_memory.h"
-#include "text_threads.h"
+#include "runtime.h"
 #include "text_unicode.h"
 
 namespace bayesieve::text {
@@ -150,6 +150,7 @@ public:
         std::vector<Item> items;
         items.reserve(size());
         for (std::uint32_t s = 0; s < kShards; ++s) {
+            poll();
             const Shard& shard = shards_[s];
             for (std::size_t i = 0; i < shard.words.size(); ++i) {
                 const Word& word = shard.words[i];
@@ -161,8 +162,12 @@ public:
                                  static_cast<std::uint32_t>(i * kShards + s + 1)});
             }
         }
-        const auto less = [](const Item& a, const Item& b) {
-            return a.head != b.head ? a.head < b.head : less_bytes(a.text, b.text);
+        // Sorting listens as well, by its comparisons.
+        const auto less_by = [](Pace& pace) {
+            return [&pace](const Item& a, const Item& b) {
+                pace.spend(1);
+                return a.head != b.head ? a.head < b.head : less_bytes(a.text, b.text);
+            };
         };
         // Threads sort equal parts, then pairs of parts are merged.
         std::size_t parts = 1;
@@ -171,25 +176,30 @@ public:
             return items.begin() + static_cast<std::ptrdiff_t>(items.size() * part / parts);
         };
         run_tasks(threads, parts, [&](std::size_t, std::size_t part) {
-            std::sort(bound(part), bound(part + 1), less);
+            Pace pace(kPaceItems);
+            std::sort(bound(part), bound(part + 1), less_by(pace));
         });
         for (std::size_t width = 1; width < parts; width *= 2)
             run_tasks(threads, parts / (2 * width), [&](std::size_t, std::size_t pair) {
                 const std::size_t first = 2 * width * pair;
+                Pace pace(kPaceItems);
                 std::inplace_merge(bound(first), bound(first + width), bound(first + 2 * width),
-                                   less);
+                                   less_by(pace));
             });
         sorted.resize(items.size());
         rank.resize(limit() + 1);
         std::fill(rank.begin(), rank.end(), 0u);
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            sorted[i] = items[i].text;
-            rank[items[i].number] = static_cast<std::uint32_t>(i + 1);
-        }
+        for_each_stretch(items.size(), [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                sorted[i] = items[i].text;
+                rank[items[i].number] = static_cast<std::uint32_t>(i + 1);
+            }
+        });
     }
 
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+    static constexpr std::size_t kPaceItems = 1 << 16;
     static constexpr std::size_t kChunk = 1 << 16;
 
     struct Word {

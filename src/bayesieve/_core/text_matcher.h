@@ -12,7 +12,7 @@
 #include "text_dictionary.h"
 #include "text_memory.h"
 #include "text_names.h"
-#include "text_threads.h"
+#include "runtime.h"
 
 namespace bayesieve::text {
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernel.h"
 #include "text_arrays.h"
 #include "text_matcher.h"
 #include "text_plan.h"
@@ -30,7 +31,7 @@ public:
         : plan_(std::move(plan)) {
         const Names names = names_of(data, offsets);
         terms_ = names.size;
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         matcher_ = make_matcher(plan_->analysis, names, std::max<std::size_t>(1, threads));
     }
 
@@ -40,7 +41,7 @@ public:
         const Batch batch = batch_of(data, offsets, words, nullptr);
         Rows rows;
         {
-            nb::gil_scoped_release release;
+            const bayesieve::Kernel kernel;
             matcher_->rows(batch, std::max<std::size_t>(1, threads), binary, rows);
         }
         Zeros<std::int64_t> start(batch.documents + 1);
@@ -81,7 +82,7 @@ public:
             throw std::invalid_argument("there must be one sum for each class and term");
         }
         const Weighting weighting{idf ? idf->data() : nullptr, sublinear, binary, norm};
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         matcher_->add_weighted(batch, std::max<std::size_t>(1, threads), weighting, sums);
     }
     std::size_t bytes() const { return matcher_->bytes(); }

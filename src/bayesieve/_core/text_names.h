@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime.h"
 #include "text_dictionary.h"
 #include "text_unicode.h"
 
@@ -20,6 +21,8 @@ struct Names {
         return {data + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
     }
 };
+
+constexpr std::size_t kPaceNames = 1 << 16;  // names compared or copied between two polls
 
 inline int compare_bytes(const Span& a, const Span& b) {
     const std::size_t shared = std::min(a.size, b.size);
@@ -37,8 +40,11 @@ inline bool well_formed(const std::int64_t* offsets, std::size_t size, std::size
 }
 
 inline bool strictly_rising(const Names& names) {
-    for (std::size_t i = 1; i < names.size; ++i)
+    Pace pace(kPaceNames);
+    for (std::size_t i = 1; i < names.size; ++i) {
+        pace.spend(1);
         if (compare_bytes(names[i - 1], names[i]) >= 0) return false;
+    }
     return true;
 }
 
@@ -60,7 +66,9 @@ inline std::int64_t position(const Names& names, const Span& text) {
 inline std::size_t merge_columns(const Names& a, const Names& b, std::int64_t* column_a,
                                  std::int64_t* column_b) {
     std::size_t i = 0, j = 0, n = 0;
+    Pace pace(kPaceNames);
     while (i < a.size && j < b.size) {
+        pace.spend(1);
         const int order = compare_bytes(a[i], b[j]);
         if (order <= 0) column_a[i++] = static_cast<std::int64_t>(n);
         if (order >= 0) column_b[j++] = static_cast<std::int64_t>(n);
@@ -74,13 +82,17 @@ inline std::size_t merge_columns(const Names& a, const Names& b, std::int64_t* c
 // Offsets of the union, from the columns of its parts.
 inline void merged_offsets(const Names& names, const std::int64_t* column,
                            std::int64_t* offsets) {
-    for (std::size_t i = 0; i < names.size; ++i)
-        offsets[column[i] + 1] = static_cast<std::int64_t>(names[i].size);
+    for_each_stretch(names.size, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i)
+            offsets[column[i] + 1] = static_cast<std::int64_t>(names[i].size);
+    });
 }
 
 inline void copy_merged(const Names& names, const std::int64_t* column,
                         const std::int64_t* offsets, Byte* out) {
+    Pace pace(kPaceNames);
     for (std::size_t i = 0; i < names.size; ++i) {
+        pace.spend(1);
         const Span text = names[i];
         if (text.size > 0) std::memcpy(out + offsets[column[i]], text.data, text.size);
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime.h"
 #include "text_analysis.h"
 #include "text_memory.h"
 
@@ -194,6 +195,7 @@ public:
                     file.read(run.at + done * sizeof(Entry<W>), part.data(),
                               part.size() * sizeof(Entry<W>));
                 }
+                poll();
                 for (const Entry<W>& item : part) add_entry(item);
             }
         }

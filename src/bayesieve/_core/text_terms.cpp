@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "parallel.h"
+#include "kernel.h"
 #include "text_arrays.h"
 #include "text_names.h"
 
@@ -22,7 +22,7 @@ using namespace bayesieve::text;
 
 bool rising(const Given<std::uint8_t>& data, const Given<std::int64_t>& offsets) {
     const Names names = names_of(data, offsets);
-    nb::gil_scoped_release release;
+    const bayesieve::Kernel kernel;
     return strictly_rising(names);
 }
 
@@ -31,7 +31,7 @@ Made<std::int64_t> find(const Given<std::uint8_t>& data, const Given<std::int64_
     const Names names = names_of(data, offsets), wanted = names_of(query, ends);
     Zeros<std::int64_t> places(wanted.size);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::for_each_block(wanted.size, 1 << 14,
                                   [&](std::size_t, std::size_t first, std::size_t last) {
                                       for (std::size_t i = first; i < last; ++i)
@@ -56,8 +56,10 @@ std::tuple<Made<std::uint8_t>, Made<std::int64_t>> take(const Given<std::uint8_t
     }
     Zeros<std::uint8_t> bytes(static_cast<std::size_t>(ends[n]));
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
+        bayesieve::Pace pace(kPaceNames);
         for (std::size_t i = 0; i < n; ++i) {
+            pace.spend(1);
             const Span text = names[static_cast<std::size_t>(chosen.data()[i])];
             if (text.size > 0) std::memcpy(bytes.data() + ends[i], text.data, text.size);
         }
@@ -72,19 +74,19 @@ std::tuple<Made<std::uint8_t>, Made<std::int64_t>, Made<std::int64_t>, Made<std:
     Zeros<std::int64_t> column_a(a.size), column_b(b.size);
     std::size_t n;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         n = merge_columns(a, b, column_a.data(), column_b.data());
     }
     Zeros<std::int64_t> offsets(n + 1);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         merged_offsets(a, column_a.data(), offsets.data());
         merged_offsets(b, column_b.data(), offsets.data());
         for (std::size_t i = 0; i < n; ++i) offsets[i + 1] += offsets[i];
     }
     Zeros<std::uint8_t> bytes(static_cast<std::size_t>(offsets[n]));
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         copy_merged(a, column_a.data(), offsets.data(), bytes.data());
         copy_merged(b, column_b.data(), offsets.data(), bytes.data());
     }
@@ -107,13 +109,19 @@ MadeTable<double> merge_tables(const Table& a, const Given<std::int64_t>& column
                 throw nb::index_error("a column is outside the table");
     Zeros<double> out(rows * columns);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::for_each_block(rows, 1, [&](std::size_t r, std::size_t, std::size_t) {
             double* row = out.data() + r * columns;
-            for (std::size_t i = 0; i < a.shape(1); ++i)
-                row[column_a.data()[i]] += a.data()[r * a.shape(1) + i];
-            for (std::size_t i = 0; i < b.shape(1); ++i)
-                row[column_b.data()[i]] += b.data()[r * b.shape(1) + i];
+            const auto add = [&](const Table& table, const Given<std::int64_t>& column) {
+                const double* from = table.data() + r * table.shape(1);
+                bayesieve::for_each_stretch(
+                    table.shape(1), [&](std::size_t first, std::size_t last) {
+                        for (std::size_t i = first; i < last; ++i)
+                            row[column.data()[i]] += from[i];
+                    });
+            };
+            add(a, column_a);
+            add(b, column_b);
         });
     }
     return out.table(rows, columns);
@@ -123,7 +131,7 @@ Made<std::int64_t> invalid(const Given<std::uint8_t>& data, const Given<std::int
     const Names texts = names_of(data, offsets);
     std::vector<std::vector<std::int64_t>> found(bayesieve::block_count(texts.size, 4096));
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::for_each_block(texts.size, 4096,
                                   [&](std::size_t b, std::size_t first, std::size_t last) {
                                       for (std::size_t i = first; i < last; ++i)
@@ -150,7 +158,14 @@ std::tuple<Made<std::uint8_t>, Made<std::int64_t>, bool> pack(nb::list texts,
     Zeros<std::int64_t> offsets(n + 1);
     std::vector<Byte> bytes;
     bool raw = false;
+    std::size_t heard = 0;  // bytes packed when signals were last looked for
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % 4096 == 4095 || bytes.size() - heard > (std::size_t{1} << 20)) {
+            heard = bytes.size();
+            bayesieve::listen_with_lock();
+            // A signal handler may have changed the list.
+            if (nb::len(texts) != n) throw std::runtime_error("the list of texts was changed");
+        }
         PyObject* text = PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(i));
         if (!all && codes.data()[i] < 0) {
             // left out: may be anything

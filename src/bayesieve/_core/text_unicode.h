@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ascii_runs.h"
+#include "runtime.h"
 
 namespace bayesieve::text {
 
@@ -107,6 +108,8 @@ inline bool valid_utf8(const Byte* p, std::size_t size) {
     }
 }
 
+constexpr std::size_t kPaceBytes = 1 << 18;  // characters changed between two polls
+
 // How a text is changed before it is analysed: lower case, accents, both or neither.
 struct Tables {
     std::vector<std::uint8_t> flags;      // of every code point
@@ -195,7 +198,9 @@ inline Span normalised(const Tables& tables, Span text, std::vector<Byte>& room)
     std::size_t out = plain;
     const Byte* end = text.data + text.size;
     const Byte* p = text.data + plain;
+    Pace pace(kPaceBytes);
     while (p < end) {
+        pace.spend(1);
         // A replacement may be longer than what it replaces; none is near this long.
         if (out + 64 > room.size()) room.resize(room.size() + room.size() / 2 + 128);
         if (*p < 0x80) {

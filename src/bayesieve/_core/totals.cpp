@@ -29,7 +29,7 @@
 
 #include "arrays.h"
 #include "divergence.h"
-#include "parallel.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -301,7 +301,7 @@ std::tuple<DoubleArray, double, std::int64_t, IndexArray> scan(const Columns& co
     double sum_whole = 0.0;
     std::int64_t nonempty = 0;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         std::vector<double> block_class(blocks * K, 0.0), block_whole(blocks, 0.0);
         std::vector<std::int64_t> block_nonempty(blocks, 0);
         std::vector<std::vector<std::int64_t>> bins(workers), small(workers);
@@ -318,6 +318,7 @@ std::tuple<DoubleArray, double, std::int64_t, IndexArray> scan(const Columns& co
                 double whole = 0.0;
                 std::int64_t filled = 0;
                 for (std::size_t first = begin; first < end; first += kTile) {
+                    bayesieve::poll();
                     const std::size_t last = std::min(end, first + kTile);
                     columns.totals(first, last, raw, tile_class.data());
                     for (std::size_t c = 0; c < K; ++c) block_class[b * K + c] += tile_class[c];
@@ -378,7 +379,7 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
     const std::size_t m = columns.columns;
     std::vector<std::int64_t> found;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const Shares shares = p == nullptr ? Shares() : Shares(p, columns.classes);
         std::vector<std::vector<std::int64_t>> parts(bayesieve::block_count(m, kBlock));
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t begin,
@@ -386,6 +387,7 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
             double raw[kTile];
             std::uint32_t large[kTile];
             for (std::size_t first = begin; first < end; first += kTile) {
+                bayesieve::poll();
                 const std::size_t last = std::min(end, first + kTile), width = last - first;
                 columns.totals(first, last, raw, nullptr);
                 std::size_t count = 0;  // branchless: nearly every column is too small
@@ -434,15 +436,15 @@ std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Sm
     std::vector<std::vector<std::int64_t>> parts(bayesieve::block_count(m, kBlock));
     std::vector<std::vector<double>> counts(parts.size());
     std::vector<std::int64_t> found;
-    std::vector<double>* table = new std::vector<double>();
-    nb::capsule owner(table, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    auto table = std::make_unique<std::vector<double>>();
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t begin,
                                                  std::size_t end) {
             double raw[kTile];
             std::uint32_t large[kTile];
             for (std::size_t first = begin; first < end; first += kTile) {
+                bayesieve::poll();
                 const std::size_t last = std::min(end, first + kTile), width = last - first;
                 columns.totals(first, last, raw, nullptr);
                 std::size_t count = 0;
@@ -470,21 +472,24 @@ std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Sm
         }
     }
     const std::size_t size = found.size();
-    return {to_numpy(std::move(found)), TableArray(table->data(), {K, size}, owner)};
+    double* const cells = table->data();
+    return {to_numpy(std::move(found)),
+            TableArray(cells, {K, size}, bayesieve::owner_of(table))};
 }
 
 template <class Columns>
 DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double* p,
                   double accuracy) {
     const std::size_t m = columns.columns;
-    std::vector<double> gain(m, 0.0);
+    bayesieve::Zeros<double> gain(m);
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const Shares shares(p, columns.classes);
         bayesieve::for_each_block(
             m, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
                 double raw[kTile];
                 for (std::size_t first = begin; first < end; first += kTile) {
+                    bayesieve::poll();
                     const std::size_t last = std::min(end, first + kTile);
                     columns.totals(first, last, raw, nullptr);
                     for (std::size_t i = first; i < last; ++i) {
@@ -498,7 +503,7 @@ DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double*
                 }
             });
     }
-    return to_numpy(std::move(gain));
+    return gain.array();
 }
 
 // The Python face: a table and its smoothing, asked as often as needed.

@@ -24,6 +24,7 @@
 
 #include "arrays.h"
 #include "divergence.h"
+#include "kernel.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -132,12 +133,15 @@ public:
 
     Atom evaluate(double step) {
         const double log0 = anchor.log0(step), log1 = anchor.log1(step);
-        for (std::size_t i = 0; i < n; ++i) {
-            const double h = value[i] - f0[i] * log0 - f1[i] * log1;
-            gains[i] = h > 0.0 ? h : 0.0;
-        }
+        bayesieve::for_each_stretch(n, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                const double h = value[i] - f0[i] * log0 - f1[i] * log1;
+                gains[i] = h > 0.0 ? h : 0.0;
+            }
+        });
         double kth, next;
         select(kth, next);
+        bayesieve::poll();
         last_kth = kth;
         positions.clear();
         std::size_t above = 0;  // ties go to the lowest positions
@@ -303,7 +307,7 @@ Result relax_two_classes(const Vector& value, const Vector& doubt, const Vector&
     r.anchor = {share0, share1};
     r.weight = weight;
     {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         r.gains.resize(n);
         minimise(r, step, good_enough, tolerance, branch_tolerance, most, seconds);
     }

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime.h"
+
 namespace bayesieve {
 
 class BoxQP {
@@ -25,7 +27,10 @@ public:
     const std::vector<double>& solve(double tol, int rounds) {
         for (int round = 0; round < rounds; ++round) {
             for (int sweep = 0; sweep < 4; ++sweep)
-                for (std::size_t i = 0; i < size_; ++i) improve(i);
+                for (std::size_t i = 0; i < size_; ++i) {
+                    pace_.spend(size_);
+                    improve(i);
+                }
             if (violation() <= tol) break;
             solve_free();
             if (violation() <= tol) break;
@@ -76,6 +81,7 @@ private:
         std::vector<double> L(n * n), x(n);
         for (std::size_t i = 0; i < n; ++i) {
             for (std::size_t j = 0; j <= i; ++j) {
+                pace_.spend(1 + j);
                 double sum = H_[free[i] * size_ + free[j]];
                 const double *a = &L[i * n], *b = &L[j * n];
                 for (std::size_t m = 0; m < j; ++m) sum -= a[m] * b[m];
@@ -128,6 +134,7 @@ private:
     const double *H_, *low_, *high_;
     std::size_t size_;
     std::vector<double> d_, gradient_;
+    Pace pace_;
 };
 
 }  // namespace bayesieve

@@ -21,7 +21,9 @@ constexpr std::size_t kLanes = 4;  // independent sums: the same on every kind o
 BAYESIEVE_WIDE static void add_products(const double* z, std::size_t size, std::size_t length,
                                         double* H) {
     std::size_t i = 0;
+    Pace pace;
     for (; i + 4 <= size; i += 4) {
+        pace.spend(4 * i * length);
         const double* a = z + i * length;
         for (std::size_t j = 0; j < i + 4; j += 2) {
             double sum[4][2][kLanes] = {};
@@ -78,6 +80,7 @@ void curvature(const Weighted<Part>& model, std::size_t rows, const double* row_
         const std::size_t longest = block_count(panel * classes, kLanes) * kLanes;
         std::vector<double> p(panel * width), root(longest), z(size * longest), scratch;
         for (std::size_t from = first; from < last; from += panel) {
+            poll();
             const std::size_t to = std::min(last, from + panel), n_rows = to - from;
             const std::size_t used = n_rows * classes;
             const std::size_t length = block_count(used, kLanes) * kLanes;

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "parallel.h"
+#include "runtime.h"
 #include "weighted_math.h"
 
 namespace bayesieve {

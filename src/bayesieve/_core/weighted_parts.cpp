@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernel.h"
 #include "weighted_box_qp.h"
 #include "weighted_curvature.h"
 #include "weighted_kernels.h"
@@ -72,7 +73,7 @@ void scores(const Columns& parts, const Matrix& table, const Indices& offset,
             "scores must be (rows, columns of the table)");
     double* z = out.data();
     with_part_type(parts, [&](auto* data) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const auto terms = terms_of(parts, data, table, offset);
         const bayesieve::Weighted model(terms, weights.data(), start.data());
         bayesieve::for_each_row_block(
@@ -93,7 +94,7 @@ double nll(const Columns& parts, const Matrix& table, const Indices& offset,
     const double* r = data_or_null(row_weight, rows);
     double* g = gradient ? gradient->data() : nullptr;
     return with_part_type(parts, [&](auto* data) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const auto terms = terms_of(parts, data, table, offset);
         const bayesieve::Weighted model(terms, weights.data(), start.data());
         const std::size_t blocks =
@@ -125,7 +126,7 @@ double softmax_nll(OutMatrix scores, const Codes& codes, const std::optional<Vec
     require(codes.shape(0) == rows, "codes must have one value a row");
     const double* r = data_or_null(row_weight, rows);
     double* z = scores.data();
-    nb::gil_scoped_release release;
+    const bayesieve::Kernel kernel;
     std::vector<double> value(bayesieve::block_count(rows, bayesieve::weighted_block(width)));
     bayesieve::for_each_row_block(
         rows, width, rows * width * 8, [&](std::size_t b, std::size_t first, std::size_t last) {
@@ -151,7 +152,7 @@ void curvature(const Columns& parts, const Matrix& table, const Indices& offset,
     const double* r = data_or_null(row_weight, rows);
     double* H = out.data();
     with_part_type(parts, [&](auto* data) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         const auto terms = terms_of(parts, data, table, offset);
         const bayesieve::Weighted model(terms, weights.data(), start.data());
         bayesieve::curvature(model, rows, r, chosen.data(), size, H);
@@ -169,7 +170,7 @@ double trial(const Matrix& scores, const std::optional<Column>& part, const Matr
     const double* r = data_or_null(row_weight, rows);
     const double* s = scores.data();
     auto run = [&](auto line) {
-        nb::gil_scoped_release release;
+        const bayesieve::Kernel kernel;
         std::vector<double> value(bayesieve::block_count(rows, bayesieve::weighted_block(width)));
         bayesieve::for_each_row_block(
             rows, width, rows * width * 8,
@@ -201,14 +202,18 @@ void box_qp(const Matrix& H, const Vector& g, const Vector& low, const Vector& h
     require(H.shape(0) == size && H.shape(1) == size && low.shape(0) == size &&
                 high.shape(0) == size && out.shape(0) == size,
             "the shapes of a quadratic program do not match");
-    nb::gil_scoped_release release;
+    const bayesieve::Kernel kernel;
     bayesieve::BoxQP program(H.data(), g.data(), low.data(), high.data(), size);
     const auto& d = program.solve(tol, rounds);
     std::copy(d.begin(), d.end(), out.data());
 }
 
 void exp_nonpositive(OutVector values) {
-    bayesieve::exp_in_place(values.data(), values.shape(0));
+    double* x = values.data();
+    const bayesieve::Kernel kernel;
+    bayesieve::for_each_stretch(values.shape(0), [&](std::size_t first, std::size_t last) {
+        bayesieve::exp_in_place(x + first, last - first);
+    });
 }
 
 }  // namespace
