@@ -584,7 +584,8 @@ def _matcher(size: int) -> Any:
 @kernel("TermMatcher")
 def _(size: int) -> Call:
     names = _names(size)
-    return lambda: _core.TermMatcher(TextOptions().plan, *names, 2)
+    plan = TextOptions().plan
+    return lambda: _core.TermMatcher(plan, *names, 2).nbytes
 
 
 @kernel("TermMatcher.rows")

@@ -7,7 +7,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -232,9 +231,12 @@ class Column {
     bayesieve::Grouped best_;
 };
 
-std::vector<Answer> group_tables(const std::vector<Table>& tables, double attribute_cost,
-                                 bool classical, double budget) {
+// Lists are taken apart here: nanobind's conversions end the process where memory does.
+nb::list group_tables(const nb::list& given, double attribute_cost, bool classical,
+                      double budget) {
     const Options options{attribute_cost, classical, budget};
+    std::vector<Table> tables;
+    for (nb::handle table : given) tables.push_back(nb::cast<Table>(table));
     std::vector<Result> results(tables.size());
     {
         const bayesieve::Kernel kernel;
@@ -244,11 +246,11 @@ std::vector<Answer> group_tables(const std::vector<Table>& tables, double attrib
                 Column(table.data(), table.shape(0), table.shape(1), options).solve();
         });
     }
-    std::vector<Answer> answers;
+    nb::list answers;
     for (auto& r : results)
-        answers.emplace_back(to_numpy(std::move(r.group)), r.groups,
+        answers.append(Answer(to_numpy(std::move(r.group)), r.groups,
                              r.default_group, r.garbage_group, r.granularity, r.exact,
-                             to_numpy(std::move(r.costs)));
+                             to_numpy(std::move(r.costs))));
     return answers;
 }
 

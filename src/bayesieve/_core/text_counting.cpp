@@ -1,8 +1,6 @@
 // Python's face of the counting core; see text_counter.h for how it works.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 
 #include <cstdint>
 #include <memory>
@@ -30,11 +28,9 @@ std::vector<T> copied(const Given<T>& values) {
     return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
-std::shared_ptr<Tables> make_tables(const Given<std::uint8_t>& flags,
-                                    const Given<std::uint16_t>& mapping,
-                                    const Given<std::uint32_t>& start,
-                                    const Given<std::uint8_t>& bytes, bool lower,
-                                    std::uint16_t final_sigma) {
+SharedTables make_tables(const Given<std::uint8_t>& flags, const Given<std::uint16_t>& mapping,
+                         const Given<std::uint32_t>& start, const Given<std::uint8_t>& bytes,
+                         bool lower, std::uint16_t final_sigma) {
     auto tables = std::make_shared<Tables>();
     tables->flags = copied(flags);
     tables->mapping = copied(mapping);
@@ -43,14 +39,14 @@ std::shared_ptr<Tables> make_tables(const Given<std::uint8_t>& flags,
     tables->lower = lower;
     tables->final_sigma = final_sigma;
     tables->prepare();
-    return tables;
+    return {std::move(tables)};
 }
 
-std::shared_ptr<Plan> make_plan(std::shared_ptr<Tables> tables, const std::string& analyzer,
-                                std::size_t min_n, std::size_t max_n,
-                                std::size_t shortest, bool joined,
-                                const Given<std::uint8_t>& stop,
-                                const Given<std::int64_t>& stop_offsets) {
+SharedPlan make_plan(const SharedTables& tables, const char* analyzer_name, std::size_t min_n,
+                     std::size_t max_n, std::size_t shortest, bool joined,
+                     const Given<std::uint8_t>& stop,
+                     const Given<std::int64_t>& stop_offsets) {
+    const std::string analyzer(analyzer_name);
     if (min_n < 1 || max_n < min_n) throw std::invalid_argument("ngram_range must rise from 1");
     if (analyzer != "word" && analyzer != "char" && analyzer != "char_wb")
         throw std::invalid_argument("analyzer must be word, char or char_wb");
@@ -69,18 +65,18 @@ std::shared_ptr<Plan> make_plan(std::shared_ptr<Tables> tables, const std::strin
     plan->analysis.max_n = max_n;
     plan->analysis.shortest = shortest;
     plan->analysis.joined = joined || key_width(max_n) == 0;
-    plan->analysis.tables = tables.get();
+    plan->analysis.tables = tables.held.get();
     plan->analysis.stop = plan->stops ? &plan->stop : nullptr;
-    plan->tables = std::move(tables);
-    return plan;
+    plan->tables = tables.held;
+    return {std::move(plan)};
 }
 
 class TextCounter {
 public:
-    TextCounter(std::shared_ptr<Plan> plan, std::size_t classes, std::size_t threads,
-                std::size_t budget, const std::string& spill_path, bool binary,
+    TextCounter(const SharedPlan& plan, std::size_t classes, std::size_t threads,
+                std::size_t budget, const char* spill_path, bool binary,
                 std::size_t pending)
-        : plan_(std::move(plan)), classes_(classes) {
+        : plan_(plan.held), classes_(classes) {
         CounterSettings settings;
         settings.classes = classes;
         settings.threads = std::max<std::size_t>(1, threads);
@@ -201,16 +197,16 @@ void register_text_counting(nb::module_& m) {
     // Tables and plans are kept for the life of the process, in caches and with options; what
     // is alive at its end is no leak. Growth is tested by repeated counts.
     nb::set_leak_warnings(false);
-    nb::class_<Tables>(m, "TextTables", "Properties of characters, and what texts become.");
+    nb::class_<SharedTables>(m, "TextTables", "Properties of characters, and what texts become.");
     m.def("text_tables", &make_tables, "flags"_a, "mapping"_a, "start"_a, "bytes"_a, "lower"_a,
           "final_sigma"_a);
-    nb::class_<Plan>(m, "TextPlan", "How texts are cut into n-grams.");
+    nb::class_<SharedPlan>(m, "TextPlan", "How texts are cut into n-grams.");
     m.def("text_plan", &make_plan, "tables"_a, "analyzer"_a, "min_n"_a, "max_n"_a, "shortest"_a,
           "joined"_a,
           "stop"_a, "stop_offsets"_a);
     nb::class_<TextCounter>(m, "TextCounter", "Class counts of the n-grams of texts.")
-        .def(nb::init<std::shared_ptr<Plan>, std::size_t, std::size_t, std::size_t,
-                      const std::string&, bool, std::size_t>(),
+        .def(nb::init<const SharedPlan&, std::size_t, std::size_t, std::size_t,
+                      const char*, bool, std::size_t>(),
              "plan"_a, "classes"_a, "threads"_a, "budget"_a, "spill_path"_a, "binary"_a,
              "pending"_a)
         .def("add", &TextCounter::add, "data"_a, "offsets"_a, "codes"_a)

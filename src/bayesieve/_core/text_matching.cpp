@@ -2,7 +2,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
 
 #include <cstdint>
 #include <cstring>
@@ -26,9 +25,9 @@ using Writable = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>
 
 class TermMatcher {
 public:
-    TermMatcher(std::shared_ptr<Plan> plan, const Given<std::uint8_t>& data,
+    TermMatcher(const SharedPlan& plan, const Given<std::uint8_t>& data,
                 const Given<std::int64_t>& offsets, std::size_t threads)
-        : plan_(std::move(plan)) {
+        : plan_(plan.held) {
         const Names names = names_of(data, offsets);
         terms_ = names.size;
         const bayesieve::Kernel kernel;
@@ -109,7 +108,7 @@ private:
 
 void register_text_matching(nb::module_& m) {
     nb::class_<TermMatcher>(m, "TermMatcher", "Given terms, to be found in texts.")
-        .def(nb::init<std::shared_ptr<Plan>, const Given<std::uint8_t>&,
+        .def(nb::init<const SharedPlan&, const Given<std::uint8_t>&,
                       const Given<std::int64_t>&, std::size_t>(),
              "plan"_a, "data"_a, "offsets"_a, "threads"_a)
         .def("rows", &TermMatcher::rows, "data"_a, "offsets"_a, "words"_a.none(), "threads"_a,

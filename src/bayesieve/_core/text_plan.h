@@ -16,4 +16,13 @@ struct Plan {
     Analysis analysis;
 };
 
+// What Python holds of a plan and its tables. nanobind's own shared pointers would allocate in
+// functions that must not throw, and so end the process where memory ends.
+struct SharedTables {
+    std::shared_ptr<Tables> held;
+};
+struct SharedPlan {
+    std::shared_ptr<Plan> held;
+};
+
 }  // namespace bayesieve::text
