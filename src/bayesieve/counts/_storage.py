@@ -7,14 +7,11 @@ there once it is complete, and nothing read from a file is trusted.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 import zipfile
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from scipy import sparse
 from bayesieve import _core
 from bayesieve.counts._parts import Array, Parts, checked_parts
 from bayesieve.counts._term_names import TermNames
+from bayesieve.utils._whole_files import whole_file
 
 FORMAT = "bayesieve.ClassCounts"
 VERSION = 1
@@ -40,32 +38,19 @@ def save_parts(parts: Parts, path: Any) -> None:
 
 def write_archive(members: Mapping[str, Array | bytes], path: Any) -> None:
     """Write arrays and bytes as the members of one zip file, atomically."""
-    # A link keeps pointing at the file it names.
-    target = Path(os.path.realpath(os.fspath(path)))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"Cannot save to {os.fspath(path)!r}: the folder {str(target.parent)!r} is "
-            "not there."
-        )
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, content in members.items():
-                    # A fixed date: equal counts give equal files.
-                    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-                    with archive.open(entry, "w", force_zip64=True) as member:
-                        if isinstance(content, bytes):
-                            member.write(content)
-                        else:
-                            npy.write_array(member, content, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
+    with (
+        whole_file(path) as beside,
+        open(beside, "wb") as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        for name, content in members.items():
+            # A fixed date: equal counts give equal files.
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            with archive.open(entry, "w", force_zip64=True) as member:
+                if isinstance(content, bytes):
+                    member.write(content)
+                else:
+                    npy.write_array(member, content, allow_pickle=False)
 
 
 def pack_parts(parts: Parts) -> dict[str, Array]:
