@@ -714,19 +714,27 @@ min_df, max_df, max_features
         save_parts(self._parts, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ClassCounts:
+    def load(
+        cls, path: str | os.PathLike[str], *, memory_budget: int | None = None
+    ) -> ClassCounts:
         """Read counts written by :meth:`save`.
 
         Parameters
         ----------
         path : str or path-like
+        memory_budget : int, default=None
+            Bytes of memory that the file may ask for; one that asks for more is a
+            ValueError. None for 32 times its size and 16 MB, which is more than any
+            file that :meth:`save` writes needs.
 
         Returns
         -------
         counts : ClassCounts
-            Equal to what was saved. A damaged or foreign file is a ValueError.
+            Equal to what was saved. A damaged or foreign file is a ValueError; one of
+            the same format that a newer bayesieve has written is read with a
+            `NewerVersionWarning`.
         """
-        return cls._of(load_parts(path))
+        return cls._of(load_parts(path, memory_budget))
 
     # ------------------------------------------------------------------ comparison
 
