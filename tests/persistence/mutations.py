@@ -181,9 +181,11 @@ def _array(content, rng):
                 array = _reshaped(array, rng)
             elif how < 0.45 and array.ndim:
                 array = rng.choice([np.sort, np.flip, np.cumsum, np.negative])(array)
+            elif how < 0.6 and array.dtype.kind == "i" and array.ndim == 1:
+                array = _wrapping(array, rng)
             elif array.size:
                 array = _with_values(array.copy(), rng)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, IndexError):
             pass
     return npy(array)
 
@@ -204,6 +206,21 @@ def _reshaped(array, rng):
             lambda a: a.sum(),
         ]
     )(array)
+
+
+def _wrapping(array, rng):
+    """Numbers whose differences are all positive, because they wrap around."""
+    dtype = np.dtype(rng.choice(("i1", "i2", "i4", "i8")))
+    whole, half = 1 << 8 * dtype.itemsize, 1 << 8 * dtype.itemsize - 1
+    if array.size < 4 or not 0 <= int(array[-1]) < half:
+        return array
+    found = [int(array[0])]
+    while len(found) < array.size - 2:
+        found.append(found[-1] + rng.randrange(half))
+    rest = (int(array[-1]) - found[-1]) % whole
+    found += [found[-1] + rest // 2, found[-1] + rest]
+    wrapped = [(value + half) % whole - half for value in found]
+    return np.array(wrapped, dtype=dtype)
 
 
 def _with_values(array, rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import tracemalloc
 import warnings
 import zipfile
@@ -11,7 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.persistence.models import answers, examples
-from tests.persistence.mutations import array_of, members_of, npy, rewritten
+from tests.persistence.mutations import (
+    array_of,
+    bases,
+    members_of,
+    mutated,
+    npy,
+    rewritten,
+    used,
+)
 
 from bayesieve.counts import ClassCounts, _parts
 from bayesieve.counts._storage import rises
@@ -518,3 +527,27 @@ def test_strict_json():
     for text in ("[" * 100_000, '{"a": 1, "a": 2}', "NaN", "[-Infinity]", "9" * 9999):
         with pytest.raises(ValueError):
             read_json(text)
+
+
+# ---------------------------------------------------------------------------- by chance
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return bases()
+
+
+@pytest.mark.parametrize("first", [0, 100, 200, 300])
+def test_files_mutated_by_chance(first, whole, tmp_path):
+    # tools/fuzz_files.py reads as many as one likes, and survives crashes.
+    names, contents = list(whole), list(whole.values())
+    outcomes = set()
+    for seed in range(first, first + 100):
+        rng = random.Random(seed)
+        name = rng.choice(names)
+        (tmp_path / "file").write_bytes(mutated(whole[name], rng, contents))
+        try:
+            outcomes.add(used(tmp_path / "file", name))
+        except BaseException as error:
+            raise AssertionError(f"seed {seed} ({name})") from error
+    assert {"used", "refused"} <= outcomes

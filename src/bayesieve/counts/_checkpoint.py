@@ -324,7 +324,7 @@ class Checkpoint:
             whole_file(self._manifest) as beside,
             open(beside, "w", encoding="utf-8") as file,
         ):
-            json.dump(manifest, file, indent=1, ensure_ascii=True)
+            file.write(json.dumps(manifest, indent=1))
 
 
 # ----------------------------------------------------------------------- the manifest
