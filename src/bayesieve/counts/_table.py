@@ -365,9 +365,10 @@ class ClassCounts:
         Labels of CSV files are integers if all of them are written as such, or truth
         values if all are True or False, and strings otherwise.
 
-        With `checkpoint`, other settings or a file that was changed are an error;
-        `min_df`, `max_df`, `max_features`, `tfidf` and `on_bad_rows` may change, and
-        files may be added.
+        With `checkpoint`, other settings or a file whose content was changed are an
+        error; `min_df`, `max_df`, `max_features`, `tfidf` and `on_bad_rows` may change,
+        and files may be added. Files are known by their SHA-256, which takes some 5 %
+        of the time of a count.
 
         Examples
         --------
@@ -709,7 +710,8 @@ min_df, max_df, max_features
         Parameters
         ----------
         path : str or path-like
-            Written exactly there; an existing file is replaced only by a complete one.
+            Written exactly there; an existing file is replaced only by a complete one,
+            which keeps its permissions. A device, pipe or folder is a ValueError.
         """
         save_parts(self._parts, path)
 
@@ -724,8 +726,8 @@ min_df, max_df, max_features
         path : str or path-like
         memory_budget : int, default=None
             Bytes of memory that the file may ask for; one that asks for more is a
-            ValueError. None for 32 times its size and 16 MB, which is more than any
-            file that :meth:`save` writes needs.
+            ValueError. None for 32 times its size and 16 MB, far more than usual files
+            need; labels of very different lengths can need more.
 
         Returns
         -------

@@ -144,8 +144,8 @@ def load_model(path: Any, *, memory_budget: int | None = None) -> Any:
     path : str or path-like
     memory_budget : int, default=None
         Bytes of memory that the file may ask for; one that asks for more is a
-        ValueError. None for 32 times its size and 16 MB, which is more than any file
-        that `save_model` writes needs.
+        ValueError. None for 32 times its size and 16 MB, far more than usual files
+        need.
 
     Returns
     -------
