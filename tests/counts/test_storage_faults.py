@@ -6,11 +6,14 @@ import builtins
 import errno
 import itertools
 import os
+import subprocess
+import sys
 from contextlib import contextmanager
 from functools import cache
 from types import SimpleNamespace
 
 import pytest
+from tests.patience import HANGS
 from tests.persistence.models import examples
 
 from bayesieve.counts import ClassCounts, _checkpoint, _storage
@@ -204,3 +207,36 @@ def test_checkpoints(tmp_path, monkeypatch):
         assert len(kept) == 3, (number, kept)  # the part, the lock, the manifest
     assert happened > 100
     assert failures > happened // 2
+
+
+KILLS = """
+import os, random, signal, sys, time
+from bayesieve.counts import ClassCounts
+path = sys.argv[1]
+pair = [ClassCounts.from_matrix([[n, 0] * 500, [0, 2] * 500], [0, 1]) for n in (1, 2)]
+pair[0].save(path)
+rng = random.Random(0)
+folder = os.path.dirname(path)
+for kill in range(40):
+    child = os.fork()
+    if not child:
+        while True:
+            for counts in pair:
+                counts.save(path)
+    while kill % 2 and len(os.listdir(folder)) == 1:
+        pass  # until it is in the middle
+    time.sleep(rng.random() * 0.005)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert ClassCounts.load(path) in pair
+    assert len(os.listdir(folder)) <= 2  # the file, and what this one left
+pair[1].save(path)
+assert os.listdir(folder) == [os.path.basename(path)]
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_killed_while_saving(tmp_path):
+    command = [sys.executable, "-W", "ignore", "-c", KILLS, str(tmp_path / "counts")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
+    assert done.returncode == 0, done.stderr
