@@ -120,11 +120,14 @@ class Checkpoint:
         self._lock = open(path, "a+b")
         try:
             lock_file(self._lock.fileno())
-        except OSError:
+        except (BlockingIOError, PermissionError):
             self._lock.close()
             raise RuntimeError(
                 f"The checkpoint {str(self.folder)!r} is in use by another process."
             ) from None
+        except BaseException:  # a file system without locks
+            self._lock.close()
+            raise
         self._saved_at = time.monotonic()
         return self
 
