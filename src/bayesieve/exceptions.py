@@ -14,6 +14,7 @@ __all__ = [
     "GapWarning",
     "LowCountWarning",
     "MergedValuesWarning",
+    "NewerVersionWarning",
     "NotConvergedWarning",
     "NotCountsWarning",
     "SmallWeightsWarning",
@@ -69,3 +70,7 @@ class MergedValuesWarning(UserWarning):
     This needs values that lie 2**53 steps and more from the middle one, such as times
     in nanoseconds over many months.
     """
+
+
+class NewerVersionWarning(UserWarning):
+    """A file was written by a newer bayesieve, in a format that this one can read."""

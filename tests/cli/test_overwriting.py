@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 import pytest
 from tests.cli.files import write_reviews
 from tests.cli.test_select import refused
+from tests.patience import HANGS
 
 from bayesieve.cli import main
 
@@ -90,3 +92,26 @@ def test_other_files_may_be_written_again(folder, capsys):
         assert main(["report", "w.model", "--out", "r.html"]) == 0
         # A file called like the word of the command is none of its inputs.
         assert main(["counts", "merge", "a", "b", "--save", "merge"]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_take_what_can_be_streamed_and_no_archives(folder, capsys):
+    os.mkfifo(folder / "pipe.csv")
+    before = os.lstat(folder / "pipe.csv")
+    for command in ("select v.csv --save pipe.csv", "counts v.csv --save pipe.csv"):
+        assert "--save must name a regular file" in refused(capsys, *command.split())
+    assert main(["predict", "w.model", "v.csv"]) == 0
+    wanted = capsys.readouterr().out
+    for command, start in (
+        ("predict w.model v.csv --out pipe.csv", wanted),
+        ("report w.model --out pipe.csv", "<!DOCTYPE html>"),
+    ):
+        with subprocess.Popen(
+            ["cat", "pipe.csv"], stdout=subprocess.PIPE, cwd=folder
+        ) as reader:
+            assert main(command.split()) == 0
+            found, _ = reader.communicate(timeout=HANGS)
+        assert found.decode().lower().startswith(start.lower())
+        capsys.readouterr()
+    assert os.lstat(folder / "pipe.csv").st_ino == before.st_ino
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -196,13 +197,188 @@ def test_foreign_folders_are_left_alone(files, tmp_path):
     assert (tmp_path / "counts-mine.npz").read_text() == "precious"
 
 
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
 def test_leftovers_of_a_killed_run_are_removed(files, whole, tmp_path):
     resumed(files, tmp_path)
     kept = names_in(tmp_path)
-    for name in ("counts-0123.npz", ".counts-0123.npz.ab.tmp", ".manifest.json.a.tmp"):
+    part = manifest_of(tmp_path)["next"]
+    ending = "0123456789abcdef.tmp"
+    for name in (part, f".{part}.{ending}", f".manifest.json.{ending}"):
         (tmp_path / name).write_bytes(b"half a file")
     assert resumed(files, tmp_path) == whole
     assert names_in(tmp_path) == kept
+
+
+def test_what_the_manifest_never_named_is_left_alone(files, whole, tmp_path):
+    resumed(files, tmp_path)
+    mine = ["counts-mine.npz", "counts-0123456789abcdef.npz", ".counts-x", "notes.txt"]
+    for name in mine:
+        (tmp_path / name).write_bytes(b"precious")
+    assert resumed(files, tmp_path) == whole
+    for name in mine:
+        assert (tmp_path / name).read_bytes() == b"precious"
+
+
+def test_content_decides_whether_a_file_was_changed(tmp_path):
+    path, folder = tmp_path / "a.csv", tmp_path / "checkpoint"
+    path.write_text("text,label\nword1 here,x\n")
+    state = path.stat()
+    counts = ClassCounts.from_text(path, checkpoint=folder)
+    os.utime(path)  # the same content at another time
+    assert ClassCounts.from_text(path, checkpoint=folder) == counts
+    path.write_text("text,label\nword2 here,x\n")  # another at the same time
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(ValueError, match=r"a\.csv' was changed after it was counted"):
+        ClassCounts.from_text(path, checkpoint=folder)
+
+
+def test_content_changed_while_it_is_counted_with_its_time_kept(tmp_path, monkeypatch):
+    from bayesieve.counts._text_files import TextFile
+
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\nword1 here,x\n")
+    state = path.stat()
+    read = TextFile.batches
+    contents = iter(["text,label\nword1 here,x\n", "text,label\nword2 here,x\n"])
+
+    def changing(self, bad_rows):
+        yield from read(self, bad_rows)
+        path.write_text(next(contents))
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+    monkeypatch.setattr(TextFile, "batches", changing)
+    ClassCounts.from_text(path, checkpoint=tmp_path / "same")
+    with pytest.raises(ValueError, match=r"a\.csv' was changed while it was counted"):
+        ClassCounts.from_text(path, checkpoint=tmp_path / "checkpoint")
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """A checkpoint of one file, and a file beside the folder."""
+    (tmp_path / "a.csv").write_text("text,label\nword1 here,x\nother,y\n")
+    counts = ClassCounts.from_text(tmp_path / "a.csv", checkpoint=tmp_path / "folder")
+    counts.save(tmp_path / "counts-0123456789abcdef.npz")
+    return tmp_path
+
+
+def edited(change):
+    """The text of a manifest with one thing changed."""
+
+    def edit(manifest):
+        change(manifest)
+        return json.dumps(manifest)
+
+    return edit
+
+
+def _set(*keys_and_value):
+    *keys, last, value = keys_and_value
+
+    def change(holder):
+        for key in keys:
+            holder = holder[key]
+        holder[last] = value
+
+    return edited(change)
+
+
+ODD = [None, True, -1, 1.5, 2**64, "x", [], {}, [[]], float("nan")]
+OUTSIDE = ["../counts-0123456789abcdef.npz", "/etc/passwd", "..", "", "lock"]
+OUTSIDE += ["manifest.json", "counts-0123456789abcdef.npz\n", "counts-x.npz", 5]
+MANIFESTS = {
+    **{
+        f"{key}={value!r}": _set(key, value)
+        for key in ("format", "version", "settings", "parts", "next", "replaced")
+        for value in ODD
+        if not (value == [] and key in ("replaced", "parts"))
+        and not (value == {} and key == "settings")
+    },
+    **{
+        f"part {key}={value!r}": _set("parts", 0, key, value)
+        for key in ("file", "level", "sources", "skipped", "first")
+        for value in ODD
+        if (key, value) != ("first", "x")
+    },
+    **{
+        f"source {key}={value!r}": _set("parts", 0, "sources", 0, key, value)
+        for key in ("path", "size", "sha256")
+        for value in ODD
+    },
+    **{f"file={name!r}": _set("parts", 0, "file", name) for name in OUTSIDE},
+    **{f"next={name!r}": _set("next", name) for name in OUTSIDE},
+    **{f"replaced={name!r}": _set("replaced", [name]) for name in OUTSIDE},
+    "a field more": _set("more", 1),
+    "no field": edited(lambda manifest: manifest.pop("next")),
+    "a part twice": edited(lambda m: m["parts"].append(m["parts"][0])),
+    "a part to be removed": edited(
+        lambda m: m["replaced"].append(m["parts"][0]["file"])
+    ),
+    "deep": lambda manifest: "[" * 100_000,
+    "deep settings": lambda m: json.dumps(m).replace(
+        '"settings": {', '"settings": {"x": ' + "[" * 500 + "]" * 500 + ", "
+    ),
+    "a huge number": lambda m: json.dumps(m).replace(
+        '"level": 0', '"level": ' + "9" * 10_000
+    ),
+    "a field twice": lambda m: json.dumps(m).replace('"next"', '"next": 1, "next"'),
+    "no text": lambda m: "\ud800",
+}
+
+
+def test_manifests_that_are_none(counted):
+    folder = counted / "folder"
+    whole = (folder / "manifest.json").read_text()
+    before = {path: path.read_bytes() for path in counted.rglob("*.npz")}
+    assert len(before) == 2
+    for name, edit in MANIFESTS.items():
+        text = edit(json.loads(whole)).encode("utf-8", "surrogatepass")
+        (folder / "manifest.json").write_bytes(text)
+        try:
+            ClassCounts.from_text(counted / "a.csv", checkpoint=folder)
+        except ValueError as error:
+            message = str(error)
+        except Exception as error:
+            message = repr(error)
+        else:
+            message = "nothing"
+        wanted = r"[^\n]*(manifest of a checkpoint that this|with other settings)[^\n]*"
+        assert re.fullmatch(wanted, message), (name, message)
+        assert len(message) < 500
+    assert {path: path.read_bytes() for path in counted.rglob("*.npz")} == before
+
+
+def test_a_manifest_of_an_earlier_run_that_names_nothing_is_a_new_start(counted):
+    folder = counted / "folder"
+    text = MANIFESTS["format=None"](manifest_of(folder) | {"parts": []})
+    (folder / "manifest.json").write_text(
+        text.replace('"format": null', '"format": "bayesieve.checkpoint"')
+    )
+    counts = ClassCounts.from_text(counted / "a.csv", checkpoint=folder)
+    assert counts == ClassCounts.from_text(counted / "a.csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
+@pytest.mark.parametrize("name", ["lock", "manifest.json", "part"])
+def test_links_out_of_the_folder_are_refused(name, counted):
+    folder = counted / "folder"
+    if name == "part":
+        name = manifest_of(folder)["parts"][0]["file"]
+    (folder / name).rename(counted / "elsewhere")
+    (folder / name).symlink_to(counted / "elsewhere")
+    before = (counted / "elsewhere").read_bytes()
+    with pytest.raises(ValueError, match="must be a regular file"):
+        ClassCounts.from_text(counted / "a.csv", checkpoint=folder)
+    assert (counted / "elsewhere").read_bytes() == before
+
+
+def test_a_part_that_is_gone_is_told(counted):
+    folder = counted / "folder"
+    (folder / manifest_of(folder)["parts"][0]["file"]).unlink()
+    with pytest.raises(ValueError, match="lacks its part 'counts-"):
+        ClassCounts.from_text(counted / "a.csv", checkpoint=folder)
 
 
 def test_a_damaged_part_is_an_error(files, tmp_path):

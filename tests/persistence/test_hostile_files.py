@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.persistence.models import answers, examples
+from tests.persistence.mutations import array_of, npy, rewritten
 
 from bayesieve.persistence import load_model, load_notes, save_model
 
@@ -105,37 +106,6 @@ def test_truncated_files(name, saved, tmp_path):
         assert "is not a readable model" in refusal(path)
 
 
-def rewritten(data, change):
-    """A well-formed archive with right checksums, whose members were changed."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    members = change(members)
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return out.getvalue()
-
-
-def npy(array):
-    out = io.BytesIO()
-    np.save(out, array, allow_pickle=True)
-    return out.getvalue()
-
-
-def array_of(content):
-    return np.load(io.BytesIO(content), allow_pickle=False)
-
-
-ODD = {
-    "b": [False, True],
-    "u": [0, 1, 2, 127],
-    "i": [-1, 0, 1, 2**31, 2**62],
-    "f": [np.nan, np.inf, -np.inf, -1.0, 1e308],
-    "U": ["", "z"],
-}
-
-
 @settings(
     max_examples=400,
     deadline=None,
@@ -169,7 +139,7 @@ def test_arrays_that_do_not_fit_together(saved, tmp_path, data):
             if array.dtype.kind == "f":
                 odd = [np.nan, np.inf, -np.inf, -1.0, 1e308]
             value = data.draw(st.sampled_from(odd))
-            array.reshape(-1)[place] = np.array(value).astype(array.dtype)
+            array.flat[place] = np.array(value).astype(array.dtype)
         elif how == "dtype":
             other = data.draw(st.sampled_from(["f4", "i2", "U4", ">f8"]))
             with np.errstate(all="ignore"):

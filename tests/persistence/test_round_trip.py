@@ -19,7 +19,7 @@ from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, answers, e
 import bayesieve as bs
 from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence import load_model, load_notes, save_model
-from bayesieve.persistence._kinds import CertificateKind
+from bayesieve.persistence._kinds import CertificateKind, Sizes
 from bayesieve.persistence._registry import FORMATS
 
 NAMES = list(examples())
@@ -304,7 +304,7 @@ def test_a_certificate_from_before_rounding_was_stated_is_read():
     arrays = {}
     entry = CertificateKind().put("proof", certificate, arrays)
     reader = SimpleNamespace(array=lambda name, kind: arrays[name])
-    assert CertificateKind().get("proof", dict(entry), reader, None) == certificate
+    assert CertificateKind().get("proof", dict(entry), reader, Sizes()) == certificate
     del entry["rounding"]
-    older = CertificateKind().get("proof", entry, reader, None)
+    older = CertificateKind().get("proof", entry, reader, Sizes())
     assert older == replace(certificate, rounding=0.0)

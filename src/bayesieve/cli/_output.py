@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 import shlex
+import stat
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bayesieve.cli._command import CommandError
+from bayesieve.utils._whole_files import whole_file
 
 __all__ = [
     "check_outputs",
@@ -22,6 +23,10 @@ __all__ = [
 ]
 
 
+#: Options that name archives, which are read by seeking and so need a regular file.
+_ARCHIVES = ("--save",)
+
+
 def check_writable(path: str | None, option: str) -> None:
     """Refuse a place that cannot be written to before any work is done."""
     if path is None:
@@ -29,6 +34,13 @@ def check_writable(path: str | None, option: str) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise CommandError(f"{option} must name a file. Got the folder {path!r}.")
+    if _is_stream(path) and option not in _ARCHIVES:
+        return
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CommandError(
+            f"{option} must name a regular file or a new one. Got {path!r}, which is "
+            "a pipe, a socket or a device."
+        )
     if not os.path.isdir(folder):
         raise CommandError(
             f"{option} {path!r} cannot be written: the folder {folder!r} is not there."
@@ -76,17 +88,23 @@ def _same_file(a: str, b: str) -> bool:
 
 @contextlib.contextmanager
 def written(path: str) -> Iterator[str]:
-    """Give a temporary name beside ``path``; move it there when all went well."""
-    target = os.path.realpath(path)
-    folder, name = os.path.split(target)
-    beside = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
-    try:
+    """Give the name of a file to write; it is under ``path`` when all went well.
+
+    A pipe or a device is written straight through.
+    """
+    if _is_stream(path):
+        yield path
+        return
+    with whole_file(path) as beside:
         yield beside
-        os.replace(beside, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
+
+
+def _is_stream(path: str) -> bool:
+    """Tell whether a name is that of a pipe or a device such as /dev/stdout."""
+    with contextlib.suppress(OSError):
+        mode = os.stat(path).st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+    return False
 
 
 def report_page(path: str, data: Any) -> None:

@@ -60,6 +60,7 @@ def _run(arguments: argparse.Namespace) -> None:
     files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
     from bayesieve.cli._progress import Progress
     from bayesieve.persistence import load_model, load_notes
+    from bayesieve.utils._strict_json import read_json
 
     model = load_model(arguments.model)
     if not hasattr(model, "predict"):
@@ -68,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> None:
             "features and predicts no labels."
         )
     try:
-        settings = json.loads(load_notes(arguments.model).get("cli", "{}"))
+        settings = read_json(load_notes(arguments.model).get("cli", "{}"))
     except ValueError:
         settings = None
     if not isinstance(settings, dict):

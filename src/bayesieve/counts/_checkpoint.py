@@ -2,20 +2,26 @@
 
 The folder holds parts (files of class counts) and a manifest that says which files each
 part counts. A part is complete on disk before the manifest names it, and the manifest
-is replaced in one step, so at any moment it names every counted file exactly once. A
-part that no manifest names is a leftover and is removed. Eight parts are merged into
-one, and eight of those, so that there are few and each is rewritten a few times only.
+is replaced in one step, so at any moment it names every counted file exactly once. The
+manifest also names the next part before it is written and those that were replaced
+before they are removed: what it never named is not ours and is left alone. Eight parts
+are merged into one, and eight of those, so that there are few and each is rewritten a
+few times only.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import re
+import reprlib
 import secrets
+import stat
 import time
+from dataclasses import dataclass
 from functools import reduce
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,9 +30,11 @@ from bayesieve.counts._batch_counter import BadRows
 from bayesieve.counts._merge import add
 from bayesieve.counts._parts import Parts
 from bayesieve.counts._storage import load_parts, save_parts
+from bayesieve.utils._strict_json import read_json
+from bayesieve.utils._whole_files import lock_file, remove_leftovers, whole_file
 
 FORMAT = "bayesieve.checkpoint"
-VERSION = 1
+VERSION = 2
 #: Counts are saved at the end of a file when so many seconds have gone by ...
 SAVE_SECONDS = 1.0
 #: ... and so many times as long as the last save took.
@@ -35,10 +43,39 @@ SAVE_SHARE = 10.0
 FAN_IN = 8
 
 
-def file_state(path: str) -> dict[str, int]:
-    """Return what tells whether a file was changed."""
-    state = os.stat(path)
-    return {"size": state.st_size, "mtime_ns": state.st_mtime_ns}
+@dataclass(frozen=True)
+class FileState:
+    """What tells whether a file was changed.
+
+    Times are looked at within a run only, to spare a second reading: that of the last
+    change of status can be set by nobody, but changes with a file's rights as well.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    sha256: str
+
+
+def file_state(path: str) -> FileState:
+    """Read a file, and return its state."""
+    with open(path, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(
+                f"A checkpoint needs regular files, which can be read again. Got "
+                f"{path!r}."
+            )
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return FileState(found.st_size, found.st_mtime_ns, found.st_ctime_ns, digest)
+
+
+def _is_same(path: str, state: FileState) -> bool:
+    """Tell whether a file is as it was; it is read only where its times leave doubt."""
+    now = os.stat(path)
+    if (now.st_size, now.st_mtime_ns) != (state.size, state.mtime_ns):
+        return False
+    return now.st_ctime_ns == state.ctime_ns or file_state(path).sha256 == state.sha256
 
 
 def merge_files(paths: list[Any]) -> Parts:
@@ -62,6 +99,8 @@ class Checkpoint:
         # As JSON gives them back.
         self.settings: dict[str, Any] = json.loads(json.dumps(settings))
         self._parts: list[dict[str, Any]] = []
+        self._next = _part_name()
+        self._replaced: list[str] = []
         self._notes: list[dict[str, Any]] = []
         self._lock: Any = None
         self._reported = 0
@@ -72,14 +111,23 @@ class Checkpoint:
 
     def __enter__(self) -> Checkpoint:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.folder / "lock", "a+b")
+        path = self.folder / "lock"
+        if path.is_symlink():
+            raise ValueError(
+                f"The lock of the checkpoint {str(self.folder)!r} must be a regular "
+                "file. Got a link."
+            )
+        self._lock = open(path, "a+b")
         try:
-            _lock(self._lock)
-        except OSError:
+            lock_file(self._lock.fileno())
+        except (BlockingIOError, PermissionError):
             self._lock.close()
             raise RuntimeError(
                 f"The checkpoint {str(self.folder)!r} is in use by another process."
             ) from None
+        except BaseException:  # a file system without locks
+            self._lock.close()
+            raise
         self._saved_at = time.monotonic()
         return self
 
@@ -112,8 +160,8 @@ class Checkpoint:
                     "which is not among the files. Hint: use another folder, or "
                     "remove this one to start over."
                 )
-            state = file_state(path)
-            if any(state[key] != source[key] for key in state):
+            same_size = os.stat(path).st_size == source["size"]
+            if not same_size or file_state(path).sha256 != source["sha256"]:
                 raise ValueError(
                     f"{path!r} was changed after it was counted in the checkpoint "
                     f"{str(self.folder)!r}. Hint: remove the folder to start over."
@@ -122,25 +170,35 @@ class Checkpoint:
 
     def _read(self) -> None:
         try:
-            text = self._manifest.read_text(encoding="utf-8")
+            _check_regular(self._manifest)
+            text = self._manifest.read_bytes()
         except FileNotFoundError:
             self._refuse_foreign()
             self._write()
             return
+        except ValueError as error:
+            raise ValueError(f"{str(self._manifest)!r} {error}.") from None
         try:
-            manifest = json.loads(text)
-            known = manifest["format"] == FORMAT and manifest["version"] == VERSION
-            settings, parts = manifest["settings"], manifest["parts"]
-        except (ValueError, KeyError, TypeError):
-            known = False
-        if not known:
+            manifest = read_json(text)
+            _check_manifest(manifest)
+            for part in manifest["parts"]:
+                _check_regular(self.folder / part["file"])
+        except FileNotFoundError as error:
+            raise ValueError(
+                f"The checkpoint {str(self.folder)!r} lacks its part "
+                f"{os.path.basename(error.filename)!r}. Hint: remove the folder to "
+                "start over."
+            ) from None
+        except ValueError as error:
             raise ValueError(
                 f"{str(self._manifest)!r} is not the manifest of a checkpoint that "
-                "this version reads."
-            )
+                f"this version reads: {error}. Hint: use another folder, or remove "
+                "this one to start over."
+            ) from None
+        settings = manifest["settings"]
         if settings != self.settings:
             differ = [
-                f"{name}={now!r} instead of {before!r}"
+                f"{name}={_SHORT.repr(now)} instead of {_SHORT.repr(before)}"
                 for name, now, before in _differences(self.settings, settings)
             ]
             raise ValueError(
@@ -148,14 +206,16 @@ class Checkpoint:
                 f"Got {', '.join(differ)}. Hint: use another folder, or remove this "
                 "one to start over."
             )
-        self._parts = parts
+        self._parts = manifest["parts"]
+        self._next = manifest["next"]
+        self._replaced = manifest["replaced"]
 
     def _refuse_foreign(self) -> None:
         """Refuse a folder that holds anything else: files in it may get removed."""
         others = [
             entry.name
             for entry in self.folder.iterdir()
-            if entry.name != "lock" and not entry.name.startswith(".manifest.json.")
+            if entry.name != "lock" and _BESIDE_MANIFEST.fullmatch(entry.name) is None
         ]
         if others:
             raise ValueError(
@@ -164,14 +224,16 @@ class Checkpoint:
             )
 
     def _clean(self) -> None:
-        """Remove what an interrupted run has left behind."""
-        kept = {part["file"] for part in self._parts}
-        for entry in self.folder.iterdir():
-            name = entry.name
-            if (name.startswith("counts-") and name not in kept) or (
-                name.startswith((".counts-", ".manifest.json."))
-            ):
-                entry.unlink()
+        """Remove what an interrupted run has left behind, and nothing else."""
+        self._remove([self._next, *self._replaced])
+        for path in (self._manifest, self.folder / self._next):
+            remove_leftovers(path)
+
+    def _remove(self, names: list[str]) -> None:
+        """Remove parts that the manifest names as no longer in use."""
+        for name in names:
+            with contextlib.suppress(OSError):  # tried again at the next start
+                os.unlink(self.folder / name)
 
     @property
     def skipped(self) -> tuple[int, str]:
@@ -186,11 +248,17 @@ class Checkpoint:
         """Whether files are counted that are not yet saved."""
         return bool(self._notes)
 
-    def note(self, path: str, state: dict[str, int]) -> None:
+    def note(self, path: str, state: FileState) -> None:
         """Take note of a file that was counted; `state` is from before."""
-        if file_state(path) != state:
+        if not _is_same(path, state):
             raise ValueError(f"{path!r} was changed while it was counted.")
-        self._notes.append({"path": os.path.realpath(path), **state})
+        self._notes.append(
+            {
+                "path": os.path.realpath(path),
+                "size": state.size,
+                "sha256": state.sha256,
+            }
+        )
 
     def is_time(self) -> bool:
         """Tell whether enough work was done to be worth saving."""
@@ -235,16 +303,16 @@ class Checkpoint:
         self, parts: Parts, entry: dict[str, Any], replaced: list[dict[str, Any]]
     ) -> None:
         """Put a part in the place of others: first the part, then the manifest."""
-        name = f"counts-{secrets.token_hex(8)}.npz"
+        name = self._next
         save_parts(parts, self.folder / name)
-        _sync_folder(self.folder)
-        gone = {part["file"] for part in replaced}
+        gone = [part["file"] for part in replaced]
         kept = [part for part in self._parts if part["file"] not in gone]
         self._parts = [*kept, {"file": name, **entry}]
+        self._next = _part_name()
+        still_there = [old for old in self._replaced if (self.folder / old).exists()]
+        self._replaced = [*still_there, *gone]
         self._write()
-        for old in gone:
-            with contextlib.suppress(OSError):  # removed at the next start
-                (self.folder / old).unlink()
+        self._remove(self._replaced)
 
     def _write(self) -> None:
         manifest = {
@@ -252,14 +320,95 @@ class Checkpoint:
             "version": VERSION,
             "settings": self.settings,
             "parts": self._parts,
+            "next": self._next,
+            "replaced": self._replaced,
         }
-        beside = self.folder / f".manifest.json.{secrets.token_hex(8)}.tmp"
-        with open(beside, "x", encoding="utf-8") as file:
-            json.dump(manifest, file, indent=1, ensure_ascii=True)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, self._manifest)
-        _sync_folder(self.folder)
+        with (
+            whole_file(self._manifest) as beside,
+            open(beside, "w", encoding="utf-8") as file,
+        ):
+            file.write(json.dumps(manifest, indent=1))
+
+
+# ----------------------------------------------------------------------- the manifest
+
+_PART = re.compile(r"counts-[0-9a-f]{16}\.npz")
+_BESIDE_MANIFEST = re.compile(r"\.manifest\.json\.[0-9a-f]{16}\.tmp")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_FIELDS = {"format", "version", "settings", "parts", "next", "replaced"}
+_PART_FIELDS = {"file", "level", "sources", "skipped", "first"}
+_SOURCE_FIELDS = {"path", "size", "sha256"}
+_LARGEST = 2**63
+
+
+def _part_name() -> str:
+    return f"counts-{secrets.token_hex(8)}.npz"
+
+
+def _check_regular(path: Path) -> None:
+    """Refuse anything in the folder that is not a file of its own, links too."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError(f"must be a regular file. Got a link or a folder: {path.name}")
+
+
+def _check_manifest(manifest: Any) -> None:
+    """Check every field; names lead to files of the folder and nowhere else."""
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ValueError("it is another kind of file")
+    if type(manifest.get("version")) is not int or manifest["version"] != VERSION:
+        raise ValueError(f"its format is {manifest.get('version')!r:.40}")
+    _check_fields(manifest, _FIELDS, "the manifest")
+    if not isinstance(manifest["settings"], dict):
+        raise ValueError("'settings' must be a mapping")
+    for field in ("parts", "replaced"):
+        if not isinstance(manifest[field], list):
+            raise ValueError(f"{field!r} must be a list")
+    for part in manifest["parts"]:
+        _check_part(part)
+    names = [part["file"] for part in manifest["parts"]]
+    names += [manifest["next"], *manifest["replaced"]]
+    for name in names:
+        if not isinstance(name, str) or _PART.fullmatch(name) is None:
+            raise ValueError(f"{name!r:.60} is not the name of a part")
+    if len(set(names)) != len(names):
+        raise ValueError("a part is named twice")
+    paths = [own["path"] for part in manifest["parts"] for own in part["sources"]]
+    if len(set(paths)) != len(paths):
+        raise ValueError("a file is counted twice")
+
+
+def _check_part(part: Any) -> None:
+    _check_fields(part, _PART_FIELDS, "a part")
+    _check_whole(part, "level", 64)
+    _check_whole(part, "skipped", _LARGEST)
+    if not isinstance(part["first"], str):
+        raise ValueError("'first' must be a string")
+    if not isinstance(part["sources"], list) or not part["sources"]:
+        raise ValueError("'sources' must name the files that were counted")
+    for source in part["sources"]:
+        _check_fields(source, _SOURCE_FIELDS, "a source")
+        _check_whole(source, "size", _LARGEST)
+        path, digest = source["path"], source["sha256"]
+        if not isinstance(path, str) or not os.path.isabs(path):
+            raise ValueError(f"{path!r:.60} is not the path of a file")
+        if not isinstance(digest, str) or _DIGEST.fullmatch(digest) is None:
+            raise ValueError(f"{digest!r:.60} is not a SHA-256")
+
+
+def _check_fields(holder: Any, fields: set[str], what: str) -> None:
+    if not isinstance(holder, dict) or holder.keys() != fields:
+        raise ValueError(f"{what} must have the fields {', '.join(sorted(fields))}")
+
+
+def _check_whole(holder: dict[str, Any], field: str, below: int) -> None:
+    value = holder[field]
+    if type(value) is not int or not 0 <= value < below:
+        raise ValueError(f"{field!r} must be a whole number. Got {value!r:.40}")
+
+
+#: What was read from a file may be of any length and depth.
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 def _differences(now: Any, before: Any, name: str = "") -> list[tuple[str, Any, Any]]:
@@ -270,25 +419,3 @@ def _differences(now: Any, before: Any, name: str = "") -> list[tuple[str, Any, 
     for key in {**now, **before}:
         found += _differences(now.get(key), before.get(key), str(key))
     return found
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make renames last, where the system can say so."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _lock(file: Any) -> None:
-    """Lock a file until it is closed; OSError if another process has it."""
-    if os.name == "posix":
-        fcntl = import_module("fcntl")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    else:
-        msvcrt = import_module("msvcrt")
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)

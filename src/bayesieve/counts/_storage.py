@@ -7,14 +7,14 @@ there once it is complete, and nothing read from a file is trusted.
 
 from __future__ import annotations
 
-import contextlib
 import json
+import math
 import os
-import secrets
+import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,13 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array, Parts, checked_parts
+from bayesieve.counts._parts import Array, Parts, checked_parts, is_dense_layout
 from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_input import is_whole
+from bayesieve.exceptions import NewerVersionWarning
+from bayesieve.utils._strict_json import read_json
+from bayesieve.utils._warnings import warn_user
+from bayesieve.utils._whole_files import whole_file
 
 FORMAT = "bayesieve.ClassCounts"
 VERSION = 1
@@ -40,32 +45,19 @@ def save_parts(parts: Parts, path: Any) -> None:
 
 def write_archive(members: Mapping[str, Array | bytes], path: Any) -> None:
     """Write arrays and bytes as the members of one zip file, atomically."""
-    # A link keeps pointing at the file it names.
-    target = Path(os.path.realpath(os.fspath(path)))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"Cannot save to {os.fspath(path)!r}: the folder {str(target.parent)!r} is "
-            "not there."
-        )
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, content in members.items():
-                    # A fixed date: equal counts give equal files.
-                    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-                    with archive.open(entry, "w", force_zip64=True) as member:
-                        if isinstance(content, bytes):
-                            member.write(content)
-                        else:
-                            npy.write_array(member, content, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
+    with (
+        whole_file(path) as beside,
+        open(beside, "wb") as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        for name, content in members.items():
+            # A fixed date: equal counts give equal files.
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            with archive.open(entry, "w", force_zip64=True) as member:
+                if isinstance(content, bytes):
+                    member.write(content)
+                else:
+                    npy.write_array(member, content, allow_pickle=False)
 
 
 def pack_parts(parts: Parts) -> dict[str, Array]:
@@ -81,6 +73,7 @@ def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
     metadata: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
+        "bayesieve": version("bayesieve"),
         "kind": parts.kind,
         "classes": _class_type(parts.classes),
         "named": parts.feature_names is not None,
@@ -140,14 +133,35 @@ def pack_text(arrays: dict[str, Array], name: str, texts: Array) -> None:
 
 # --------------------------------------------------------------------------- reading
 
+#: dtypes that the positions of a sparse table have, and those of labels and parameters.
+INDICES = "int32 int64"
+NUMBERS = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+    "float16 float32 float64 float96 float128"
+)
+_MOST_MEMBERS = 10_000
+_MEMBER = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json|txt)")
+#: What `numpy.save` writes before plain numbers, and nothing else that could be there.
+_MAGIC = b"\x93NUMPY\x01\x00"
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|][biuf][0-9]{1,2})', 'fortran_order': (False|True), "
+    rb"'shape': \(([0-9, ]{0,99})\), \} *\n"
+)
+#: Memory that may be asked for by default: JSON and strings take up to 25 times their
+#: size in a file, and small files may hold labels of very different lengths.
+_LEAST_BUDGET, _BUDGET_SHARE = 1 << 24, 32
+OF_JSON, _OF_STRING, _OF_CHARACTER = 25, 100, 4
 
-def load_parts(path: Any) -> Parts:
+
+def load_parts(path: Any, memory_budget: int | None = None) -> Parts:
     """Read a file written by `save_parts`; anything else is a ValueError."""
     with open(os.fspath(path), "rb") as file:
-        size = os.fstat(file.fileno()).st_size
+        budget = Budget(os.fstat(file.fileno()).st_size, memory_budget)
         try:
             with zipfile.ZipFile(file) as archive:
-                return unpack_parts(MemberReader(archive, size))
+                reader = MemberReader(archive, budget)
+                metadata = _metadata(reader)
+                parts = unpack_parts(reader, metadata)
         except RefusedError as error:
             raise ValueError(f"{os.fspath(path)} {error}") from None
         # Damaged archives raise whatever their damage leads to: BadZipFile, EOFError,
@@ -155,98 +169,235 @@ def load_parts(path: Any) -> Parts:
         except Exception as error:
             raise ValueError(
                 f"{os.fspath(path)} is not a readable file of class counts; it must be "
-                f"one written by ClassCounts.save. Got: {error or type(error).__name__}"
+                f"one written by ClassCounts.save. Got: {one_line(error)}"
             ) from error
+    warn_if_newer(path, metadata)
+    return parts
+
+
+def one_line(error: Exception) -> str:
+    """Return what an error says as a short line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def warn_if_newer(path: Any, header: dict[str, Any]) -> None:
+    """Tell that a newer package of the same format has written a file."""
+    written = header.get("bayesieve", "")
+    if _release(written) > _release(version("bayesieve")):
+        warn_user(
+            f"{os.fspath(path)} was written by bayesieve {written}, which is newer "
+            f"than this one ({version('bayesieve')}): what that added is not used. "
+            "Hint: update bayesieve.",
+            NewerVersionWarning,
+        )
+
+
+def _release(written: Any) -> list[int]:
+    """Return the numbers at the start of a version; none for what is no version."""
+    if not isinstance(written, str) or len(written) > 40:
+        return []
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", written)
+    numbers = [int(part) for part in found[0].split(".")] if found else []
+    while numbers and not numbers[-1]:
+        numbers.pop()  # 1.0 is 1
+    return numbers
 
 
 class RefusedError(Exception):
     """A file that is readable but not to be used; the message follows its path."""
 
 
-class MemberReader:
-    """Reads members of the archive as arrays, with every kind and size checked."""
+class Budget:
+    """Memory that reading a file may take, asked for before it is taken."""
 
-    def __init__(self, archive: zipfile.ZipFile, size: int, prefix: str = "") -> None:
-        self._archive = archive
-        self._size = size
-        self._prefix = prefix
-
-    def array(self, name: str, kinds: str, ndim: int = 1) -> Array:
-        """Read an array whose kind of dtype and number of dimensions are known."""
-        info = self._archive.getinfo(f"{self._prefix}{name}.npy")
-        plain = info.compress_type == zipfile.ZIP_STORED
-        if not plain or info.file_size > self._size:
-            raise ValueError(f"member {name!r} has a wrong size")
-        with self._archive.open(info) as member:
-            version = npy.read_magic(member)
-            read: Callable[..., Any] = (
-                npy.read_array_header_1_0
-                if version == (1, 0)
-                else npy.read_array_header_2_0
+    def __init__(self, size: int, allowed: int | None) -> None:
+        if allowed is None:
+            allowed = _LEAST_BUDGET + _BUDGET_SHARE * size
+        elif not is_whole(allowed) or allowed < 1:
+            raise ValueError(
+                "'memory_budget' must be None or a number of bytes (int >= 1). Got "
+                f"{allowed!r}."
             )
-            shape, fortran, dtype = read(member)
-            if dtype.kind not in kinds or len(shape) != ndim:
+        self.size = size
+        self._allowed = self._left = int(allowed)
+
+    def claim(self, n_bytes: int) -> None:
+        """Take some, or refuse the file."""
+        self._left -= n_bytes
+        if self._left < 0:
+            raise RefusedError(
+                f"asks for more than {self._allowed:,} bytes of memory, which is far "
+                "more than such a file needs. Hint: if you trust it, give a larger "
+                "memory_budget."
+            )
+
+
+def rises(values: Array, *, strictly: bool = False) -> bool:
+    """Tell whether no value (or, strictly, none but the first) is below the last one.
+
+    Neighbours are compared and not subtracted: differences of integers wrap, and those
+    of infinities are not numbers.
+    """
+    before, after = values[:-1], values[1:]
+    return bool((before < after if strictly else before <= after).all())
+
+
+class MemberReader:
+    """Reads members of the archive as arrays, with every kind and size checked.
+
+    Nothing in a file is compressed and no two members share bytes, so what is read is
+    no larger than the file; what is made of it goes through the budget.
+    """
+
+    what = "a file of counts"
+
+    def __init__(self, archive: zipfile.ZipFile, budget: Budget) -> None:
+        self._archive = archive
+        self._prefix = ""
+        self.names = self._checked(archive.infolist(), budget.size)
+        self.budget = budget
+
+    def _checked(self, members: list[zipfile.ZipInfo], size: int) -> set[str]:
+        if len(members) > _MOST_MEMBERS:
+            raise RefusedError(
+                f"has {len(members):,} members; {self.what} has at most "
+                f"{_MOST_MEMBERS:,}."
+            )
+        names: set[str] = set()
+        for info in members:
+            name = info.filename
+            if _MEMBER.fullmatch(name) is None or len(name) > 200:
+                raise RefusedError(
+                    f"has a member {name[:80]!r}, which is no name that {self.what} "
+                    "uses."
+                )
+            if name in names:
+                raise RefusedError(f"has two members {name!r}.")
+            names.add(name)
+            if info.flag_bits & 0x1:
+                raise RefusedError(f"has an encrypted member {name!r}.")
+            if info.compress_type != zipfile.ZIP_STORED:
+                raise RefusedError(
+                    f"has a compressed member {name!r}; members of {self.what} are "
+                    "stored as they are."
+                )
+            if info.file_size != info.compress_size:
+                raise RefusedError(f"has a member {name!r} of two sizes.")
+        total = sum(info.file_size for info in members)
+        if total > size:
+            raise RefusedError(
+                f"claims to hold {total:,} bytes, which is more than the file has "
+                f"({size:,})."
+            )
+        places = sorted((info.header_offset, info.file_size) for info in members)
+        for (first, length), (second, _) in pairwise([*places, (size, 0)]):
+            # 30 bytes and the name come before the content of every member.
+            if first + 30 + length > second:
+                raise RefusedError("has members that lie on the same bytes.")
+        return names
+
+    def array(self, name: str, dtypes: str, ndim: int = 1) -> Array:
+        """Read an array of one of some dtypes, with a known number of dimensions."""
+        info = self._archive.getinfo(f"{self._prefix}{name}.npy")
+        with self._archive.open(info) as member:
+            start = member.read(len(_MAGIC) + 2)
+            length = int.from_bytes(start[len(_MAGIC) :], "little")
+            header = member.read(length) if length <= 1000 else b""
+            found = _HEADER.fullmatch(header)
+            if not start.startswith(_MAGIC) or found is None:
                 raise ValueError(f"member {name!r} is not the array it should be")
-            count = 1
-            for extent in shape:
-                count *= int(extent)
-            if min(shape, default=0) < 0 or count * dtype.itemsize > self._size:
+            dtype = np.dtype(found[1].decode())
+            shape = tuple(int(n) for n in found[3].decode().split(",") if n.strip())
+            if dtype.name not in dtypes.split() or len(shape) != ndim:
+                raise ValueError(f"member {name!r} is not the array it should be")
+            n_bytes = math.prod(shape) * dtype.itemsize
+            # An extent beyond the bytes of the file belongs to an empty array, whose
+            # other extents are zero; nothing is that wide.
+            if (
+                n_bytes != info.file_size - len(start) - length
+                or max(shape, default=0) > self.budget.size
+            ):
                 raise ValueError(f"member {name!r} has a wrong shape")
-            flat = np.empty(count, dtype=dtype)
+            self.budget.claim(n_bytes)
+            flat = np.empty(math.prod(shape), dtype=dtype)
             _fill(member, flat)
             # Reading to the end is what makes zipfile compare the checksum.
             if member.read(1):
                 raise ValueError(f"member {name!r} is longer than its shape")
+        if dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+            raise ValueError(f"member {name!r} does not hold truth values")
         if not dtype.isnative:
             flat = flat.astype(dtype.newbyteorder("="))
+        fortran = found[2] == b"True"
         return flat.reshape(shape, order="F" if fortran else "C")
 
     def floats(self, name: str, ndim: int = 1) -> Array:
         """Read float64 numbers."""
-        return np.ascontiguousarray(self.array(name, "f", ndim), dtype=np.float64)
+        return np.ascontiguousarray(self.array(name, "float64", ndim))
 
-    def offsets(self, name: str, total: int) -> Array:
+    def integers(self, name: str) -> Array:
+        """Read int64 numbers."""
+        return self.array(name, "int64")
+
+    def offsets(self, name: str, total: int, dtypes: str = "int64") -> Array:
         """Read integers that rise from 0 to `total`."""
-        values = self.array(name, "i")
-        rising = values.size > 0 and values[0] == 0 and values[-1] == total
-        if not rising or (np.diff(values) < 0).any():
+        values = self.array(name, dtypes)
+        ends = values.size > 0 and values[0] == 0 and values[-1] == total
+        if not ends or not rises(values):
             raise ValueError(f"member {name!r} does not rise from 0 to {total}")
         return values
 
     def texts(self, name: str) -> list[str]:
         """Read strings."""
-        blob = self.array(f"{name}_bytes", "u").astype(np.uint8).tobytes()
-        ends = self.offsets(f"{name}_offsets", len(blob)).tolist()
+        blob = self.array(f"{name}_bytes", "uint8").tobytes()
+        ends = self.offsets(f"{name}_offsets", len(blob))
+        self.budget.claim(_OF_STRING * ends.size + _OF_CHARACTER * len(blob))
         return [
             blob[first:last].decode("utf-8", "surrogatepass")
-            for first, last in pairwise(ends)
+            for first, last in pairwise(ends.tolist())
         ]
+
+    def string_array(self, texts: Sequence[Any], name: str) -> Array:
+        """Return strings as NumPy's own, each of which takes as much as the longest."""
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{name!r} does not hold strings")
+        longest = max(map(len, texts), default=0)
+        self.budget.claim(_OF_CHARACTER * len(texts) * longest)
+        return np.array(texts, dtype=np.str_)
 
     def packed(self, name: str) -> TermNames:
         """Read texts without making a Python string of each."""
-        blob = self.array(f"{name}_bytes", "u").astype(np.uint8, copy=False)
-        ends = self.offsets(f"{name}_offsets", blob.size).astype(np.int64, copy=False)
+        blob = self.array(f"{name}_bytes", "uint8")
+        ends = self.offsets(f"{name}_offsets", blob.size)
         for row in _core.invalid_utf8_rows(blob, ends).tolist():
             # Lone surrogates of a Python string are let pass, other bytes are not.
             blob[ends[row] : ends[row + 1]].tobytes().decode("utf-8", "surrogatepass")
         return TermNames(blob, ends)
 
+    def json(self, name: str) -> Any:
+        """Read an array of bytes as JSON."""
+        data = self.array(name, "uint8").tobytes()
+        self.budget.claim(OF_JSON * len(data))
+        return read_json(data)
+
     def table(self, name: str, layout: Any) -> Any:
         """Read a table, dense or sparse."""
         if layout == "dense":
             return self.floats(name, 2)
-        rows, columns = (int(extent) for extent in layout)
+        rows, columns = layout
+        if type(rows) is not int or type(columns) is not int or not 0 <= rows < 2**53:
+            raise ValueError(f"the shape of {name!r} is not two sizes")
         data = self.floats(f"{name}_data")
-        indices = self.array(f"{name}_indices", "i")
-        indptr = self.offsets(f"{name}_indptr", data.size)
+        indices = self.array(f"{name}_indices", INDICES)
+        indptr = self.offsets(f"{name}_indptr", data.size, INDICES)
         if indices.size != data.size or indptr.size != columns + 1:
             raise ValueError(f"the arrays of {name!r} have different lengths")
         if indices.size:
             if indices.min() < 0 or indices.max() >= rows:
                 raise ValueError(f"member {name}_indices is out of range")
             starts = np.zeros(indices.size, dtype=bool)
-            starts[indptr[:-1][np.diff(indptr) > 0]] = True
-            if (np.diff(indices)[~starts[1:]] <= 0).any():
+            starts[indptr[:-1][indptr[1:] > indptr[:-1]]] = True
+            if not (starts[1:] | (indices[1:] > indices[:-1])).all():
                 raise ValueError(f"member {name}_indices is not sorted")
         return sparse.csc_array((data, indices, indptr), shape=(rows, columns))
 
@@ -261,36 +412,45 @@ def _fill(member: Any, flat: Array) -> None:
         done += got
 
 
-def unpack_parts(reader: MemberReader) -> Parts:
-    """Read what `pack_parts` has made; nothing in it is trusted."""
-    metadata = json.loads(reader.array("metadata", "u").tobytes())
+def _metadata(reader: MemberReader) -> dict[str, Any]:
+    metadata = reader.json("metadata")
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise RefusedError("is not a file of class counts written by ClassCounts.save.")
-    version = metadata.get("version")
-    if version != VERSION:
-        if isinstance(version, int) and version > VERSION:
+    found = metadata.get("version")
+    if type(found) is not int or found != VERSION:
+        if type(found) is int and found > VERSION:
             raise RefusedError(
-                f"was written by a newer bayesieve (format {version}); this version "
-                f"reads format {VERSION}."
+                f"was written by a newer bayesieve (format {str(found)[:20]}); this "
+                f"version reads format {VERSION}."
             )
         raise RefusedError(
-            f"has format {version!r}; this version reads format {VERSION}."
+            f"has format {found!r:.40}; this version reads format {VERSION}."
         )
-    tables = {
-        name: reader.table(name, layout) for name, layout in metadata["tables"].items()
-    }
-    if not set(tables) <= set(_TABLES):
+    return metadata
+
+
+def unpack_parts(reader: MemberReader, metadata: dict[str, Any] | None = None) -> Parts:
+    """Read what `pack_parts` has made; nothing in it is trusted."""
+    metadata = _metadata(reader) if metadata is None else metadata
+    if not set(metadata["tables"]) <= set(_TABLES):
         raise ValueError("unknown tables")
+    tables = {
+        name: _table(reader, name, layout)
+        for name, layout in metadata["tables"].items()
+    }
     names: Any = None
-    if metadata["named"] and metadata.get("packed") is True:
+    named, packed = metadata["named"], metadata.get("packed", False)
+    if type(named) is not bool or type(packed) is not bool:
+        raise ValueError("'named' and 'packed' must be true or false")
+    if named and packed:
         names = reader.packed("names")
-    elif metadata["named"]:
+    elif named:
         texts = reader.texts("names")
         names = np.empty(len(texts), dtype=object)
         names[:] = texts
     sizes = None
     if metadata["kind"] == "category":
-        sizes = reader.array("n_categories", "i").astype(np.int64)
+        sizes = reader.integers("n_categories")
     return checked_parts(
         Parts(
             _unpack_classes(reader, metadata["classes"]),
@@ -303,12 +463,23 @@ def unpack_parts(reader: MemberReader) -> Parts:
     )
 
 
-def _unpack_classes(reader: MemberReader, kind: str) -> Array:
+def _table(reader: MemberReader, name: str, layout: Any) -> Any:
+    """Read a table; one that will be dense must fit the budget."""
+    table = reader.table(name, layout)
+    if sparse.issparse(table) and is_dense_layout(*table.shape):
+        reader.budget.claim(8 * math.prod(table.shape))
+    return table
+
+
+def _unpack_classes(reader: MemberReader, kind: Any) -> Array:
     if kind in ("str", "object"):
         texts = reader.texts("classes")
         if kind == "str":
-            return np.array(texts, dtype=np.str_)
+            return reader.string_array(texts, "classes")
         classes = np.empty(len(texts), dtype=object)
         classes[:] = texts
         return classes
-    return reader.array("classes", {"int": "iu", "float": "f", "bool": "b"}[kind])
+    classes = reader.array("classes", NUMBERS)
+    if classes.dtype.kind not in {"int": "iu", "float": "f", "bool": "b"}[kind]:
+        raise ValueError("member 'classes' is not the array it should be")
+    return classes

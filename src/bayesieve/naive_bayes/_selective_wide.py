@@ -21,6 +21,7 @@ from bayesieve._estimator import RowCounter
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SupportClassifier
 from bayesieve.utils import as_matrix, label_array
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.weights._result import OptimizerState, Progress
 from bayesieve.wide._block import candidate_block, columns_by_name
@@ -354,7 +355,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
     def _start(self) -> tuple[np.ndarray, np.ndarray] | None:
         if not hasattr(self, "support_indices_"):
             return None
-        return self.support_indices_, self.weights_[self.support_indices_]
+        return self.support_indices_, self._support_weights
 
     def _bar(self) -> ProgressBar:
         bar = ProgressBar(type(self).__name__)
@@ -382,8 +383,8 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         self.class_intercept_ = found.intercept
         self.support_indices_ = found.columns
         self.k_ = int(found.columns.size)
-        self.weights_ = np.zeros(counts.n_features)
-        self.weights_[found.columns] = found.weights
+        self._support_weights = found.weights
+        self.__dict__.pop("weights_", None)  # of an earlier fit
         self.lambda_ = float(found.penalty)
         self.relaxation_ = 1.0 - float(found.share)
         self.dual_gap_ = float(found.gap)
@@ -420,6 +421,13 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         return part
 
     # ----------------------------------------------------------------- fitted views
+
+    @computed_once
+    def weights_(self) -> np.ndarray:
+        """Weight of each feature, shape (n_features_in_,)."""
+        weights = np.zeros(self.n_features_in_)
+        weights[self.support_indices_] = self._support_weights
+        return weights
 
     @property
     def feature_importances_(self) -> np.ndarray:

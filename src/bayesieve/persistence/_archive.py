@@ -1,27 +1,21 @@
-"""The members of a model file, checked before anything is read.
-
-A model file is an uncompressed zip. Since nothing in it is compressed, what it unpacks
-to is no larger than the file itself, and that is checked member by member and in sum.
-"""
+"""The members of a model file: those of counts, and a header in JSON."""
 
 from __future__ import annotations
 
 import json
-import re
 import zipfile
 from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._storage import MemberReader, RefusedError
+from bayesieve.counts._storage import OF_JSON, Budget, MemberReader, RefusedError
+from bayesieve.utils._strict_json import read_json
 
-__all__ = ["ModelArchive", "decoded", "encoded"]
+__all__ = ["ModelArchive", "encoded"]
 
 #: Numbers and names only; tables are arrays. JSON takes some 25 times its size in
 #: memory, so this bounds what a file made to do harm can cost.
 _LONGEST_JSON = 1 << 23
-_MOST_MEMBERS = 10_000
-_NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json|txt)")
 
 
 def encoded(value: Any) -> bytes:
@@ -31,68 +25,19 @@ def encoded(value: Any) -> bytes:
     )
 
 
-def decoded(data: bytes) -> Any:
-    """Read strict JSON: no NaN, no name twice."""
-
-    def refuse(word: str) -> Any:
-        raise ValueError(f"{word} is not JSON")
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ValueError("a name is there twice")
-        return found
-
-    text = data.decode("utf-8", "surrogatepass")
-    return json.loads(text, parse_constant=refuse, object_pairs_hook=members)
-
-
 class ModelArchive(MemberReader):
     """Reads the members of a model file and remembers which were read."""
 
-    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
-        super().__init__(archive, size)
+    what = "a model file"
+
+    def __init__(self, archive: zipfile.ZipFile, budget: Budget) -> None:
+        super().__init__(archive, budget)
         self._read: set[str] = set()
-        self._check(archive.infolist(), size)
 
-    def _check(self, members: list[zipfile.ZipInfo], size: int) -> None:
-        if len(members) > _MOST_MEMBERS:
-            raise RefusedError(
-                f"has {len(members):,} members; a model file has at most "
-                f"{_MOST_MEMBERS:,}."
-            )
-        names: set[str] = set()
-        for info in members:
-            name = info.filename
-            if _NAME.fullmatch(name) is None or len(name) > 200:
-                raise RefusedError(
-                    f"has a member {name[:80]!r}, which is no name that a model file "
-                    "uses."
-                )
-            if name in names:
-                raise RefusedError(f"has two members {name!r}.")
-            names.add(name)
-            if info.flag_bits & 0x1:
-                raise RefusedError(f"has an encrypted member {name!r}.")
-            if info.compress_type != zipfile.ZIP_STORED:
-                raise RefusedError(
-                    f"has a compressed member {name!r}; members of a model file are "
-                    "stored as they are."
-                )
-            if info.file_size != info.compress_size:
-                raise RefusedError(f"has a member {name!r} of two sizes.")
-        total = sum(info.file_size for info in members)
-        if total > size:
-            raise RefusedError(
-                f"claims to hold {total:,} bytes, which is more than the file has "
-                f"({size:,})."
-            )
-        self.names = names
-
-    def array(self, name: str, kinds: str, ndim: int = 1) -> np.ndarray:
+    def array(self, name: str, dtypes: str, ndim: int = 1) -> np.ndarray:
         """Read an array; see `MemberReader.array`."""
         self._read.add(f"{self._prefix}{name}.npy")
-        return super().array(name, kinds, ndim)
+        return super().array(name, dtypes, ndim)
 
     def content(self, name: str) -> bytes:
         """Read a member as bytes; its checksum is compared."""
@@ -100,8 +45,8 @@ class ModelArchive(MemberReader):
         with self._archive.open(name) as member:
             return member.read()
 
-    def json(self, name: str) -> Any:
-        """Read a member as JSON."""
+    def header(self, name: str) -> Any:
+        """Read a member that is JSON itself."""
         if name not in self.names:
             raise RefusedError("is not a model written by bayesieve.save_model.")
         if self._archive.getinfo(name).file_size > _LONGEST_JSON:
@@ -109,7 +54,9 @@ class ModelArchive(MemberReader):
                 f"has a {name!r} of more than {_LONGEST_JSON >> 20} MB, which no model "
                 "needs."
             )
-        return decoded(self.content(name))
+        data = self.content(name)
+        self.budget.claim(OF_JSON * len(data))
+        return read_json(data)
 
     def below(self, prefix: str) -> ModelArchive:
         """Return a reader of the members whose names begin so."""

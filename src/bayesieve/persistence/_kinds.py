@@ -9,6 +9,7 @@ and not met again inside a compiled loop.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,13 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._storage import pack_parts, pack_text, unpack_parts
+from bayesieve.counts._storage import (
+    NUMBERS,
+    pack_parts,
+    pack_text,
+    rises,
+    unpack_parts,
+)
 from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence._archive import ModelArchive
 from bayesieve.persistence._values import (
@@ -44,6 +51,7 @@ __all__ = [
     "Table",
     "Text",
     "WeightPathKind",
+    "check_domain",
 ]
 
 Arrays = dict[str, np.ndarray]
@@ -72,12 +80,31 @@ class Kind(ABC):
         """Read and check the attribute."""
 
 
+#: What the numbers of an attribute can be. Logarithms of probabilities are minus
+#: infinity where there is no smoothing, gains and costs have no largest value, and
+#: what only tells how a fit went may be unknown.
+_DOMAINS: dict[str, Callable[[Any], Any]] = {
+    "finite": np.isfinite,
+    "counts": lambda values: np.isfinite(values) & (values >= 0),
+    "logs": lambda values: values < np.inf,
+    "known": lambda values: ~np.isnan(values),
+    "any": lambda values: np.True_,
+}
+
+
+def check_domain(values: Any, domain: str, name: str) -> None:
+    """Refuse numbers that an attribute cannot hold."""
+    if not _DOMAINS[domain](values).all():
+        raise ValueError(f"{name!r} holds a number that it cannot hold")
+
+
 @dataclass(frozen=True)
 class Number(Kind):
     """A number on its own; with a letter it is a size."""
 
     of: type = float
     letter: str | None = None
+    domain: str = "any"
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Return the number, as JSON can hold it."""
@@ -93,6 +120,10 @@ class Number(Kind):
             if not 0 <= value < _LARGEST:
                 raise ValueError(f"{name!r} is not a size")
             sizes.agree(self.letter, value, name)
+        if self.of is float:
+            check_domain(np.float64(value), self.domain, name)
+        elif self.of is int and not -_LARGEST < value < _LARGEST:
+            raise ValueError(f"{name!r} is out of range")
         return self.of(value)
 
 
@@ -125,8 +156,7 @@ class Plain(Kind):
 class _Array(Kind):
     """An array of numbers whose shape is given in letters."""
 
-    kinds = "f"
-    dtype: Any = np.float64
+    dtype = "float64"
 
     def __init__(self, *shape: str | int) -> None:
         self.shape = shape
@@ -137,29 +167,37 @@ class _Array(Kind):
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the array and check its shape."""
-        array = reader.array(name, self.kinds, len(self.shape))
+        # The order in memory stays: it can change the last digit of a product.
+        array = reader.array(name, self.dtype, len(self.shape))
         for letter, size in zip(self.shape, array.shape, strict=True):
             sizes.agree(letter, size, name)
-        # The order in memory stays: it can change the last digit of a product.
-        return np.asarray(array, dtype=self.dtype)
+        return array
 
 
 class Floats(_Array):
-    """Numbers."""
+    """Numbers of some domain."""
+
+    def __init__(self, *shape: str | int, domain: str = "finite") -> None:
+        super().__init__(*shape)
+        self.domain = domain
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the array and check its shape and its numbers."""
+        found = super().get(name, entry, reader, sizes)
+        check_domain(found, self.domain, name)
+        return found
 
 
 class Integers(_Array):
     """Whole numbers."""
 
-    kinds = "i"
-    dtype = np.int64
+    dtype = "int64"
 
 
 class Booleans(_Array):
     """Truth values."""
 
-    kinds = "b"
-    dtype = np.bool_
+    dtype = "bool"
 
 
 class Indices(Integers):
@@ -173,7 +211,7 @@ class Indices(Integers):
         """Read the positions; the size they are below must be known by now."""
         found = super().get(name, entry, reader, sizes)
         inside = not found.size or (found[0] >= 0 and found[-1] < sizes[self.below])
-        if not inside or (np.diff(found) <= 0).any():
+        if not inside or not rises(found, strictly=True):
             raise ValueError(f"{name!r} does not hold rising positions")
         return found
 
@@ -196,15 +234,13 @@ class Labels(Kind):
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the labels."""
         if entry == "numbers":
-            labels = reader.array(name, "biuf")
+            labels = reader.array(name, NUMBERS)
         elif entry not in ("strings", "objects"):
             raise ValueError(f"{name!r} does not hold labels")
         else:
             values = unpack_values(reader, name)
             if entry == "strings":
-                if not all(isinstance(value, str) for value in values):
-                    raise ValueError(f"{name!r} does not hold strings")
-                labels = np.array(values, dtype=np.str_)
+                labels = reader.string_array(values, name)
             else:
                 labels = np.empty(len(values), dtype=object)
                 labels[:] = values
@@ -260,6 +296,7 @@ class CertificateKind(Kind):
         "sharp_bound",
         "rounding",
     )
+    _MAY_BE_NAN = ("published_bound", "sharp_bound")
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Return the numbers; the class shares are an array."""
@@ -284,7 +321,14 @@ class CertificateKind(Kind):
         if fields.keys() != {*self._NUMBERS, *whole}:
             raise ValueError(f"{name!r} is not a certificate")
         numbers = {key: float(fields[key]) for key in self._NUMBERS}
-        shares = reader.array(f"{name}.class_shares", "f")
+        for key, value in numbers.items():
+            if key not in self._MAY_BE_NAN:
+                check_domain(np.float64(value), "known", f"{name}.{key}")
+        if not (0 <= fields["k"] < _LARGEST and 0 <= fields["nodes"] < _LARGEST):
+            raise ValueError(f"{name!r} is not a certificate")
+        shares = reader.array(f"{name}.class_shares", "float64")
+        sizes.agree("C", shares.shape[0], name)
+        check_domain(shares, "counts", name)
         return Certificate(**{**fields, **numbers}, class_shares=shares)
 
 
@@ -324,16 +368,17 @@ class Table(Kind):
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the columns."""
         columns = entry["columns"]
-        if not all(isinstance(key, str) for key in columns):
-            raise ValueError(f"{name!r} has columns without names")
+        named = isinstance(columns, list) and all(isinstance(c, str) for c in columns)
+        if not named or len(set(columns)) != len(columns):
+            raise ValueError(f"{name!r} has columns without names of their own")
         found: dict[str, Any] = {}
         for i, key in enumerate(columns):
-            found[key] = reader.array(f"{name}.{i}", "if")
+            found[key] = reader.array(f"{name}.{i}", "int32 int64 float64")
             sizes.agree(f"rows of {name}", found[key].shape[0], f"{name}.{i}")
         if entry["params"]:
-            named = [key for key in columns if key.startswith("param_")]
-            rows = zip(*(found[key].tolist() for key in named), strict=True)
-            short = [key.removeprefix("param_") for key in named]
+            given = [key for key in columns if key.startswith("param_")]
+            rows = zip(*(found[key].tolist() for key in given), strict=True)
+            short = [key.removeprefix("param_") for key in given]
             found["params"] = [dict(zip(short, row, strict=True)) for row in rows]
         return found
 
@@ -359,6 +404,11 @@ class WeightPathKind(Kind):
         table = own.table("weights", [sizes["m"], n_points])
         found = {part: own.floats(part) for part in ("nll", "dual_gap")}
         found["intercepts"] = own.floats("intercepts", 2)
+        sizes.agree("C", found["intercepts"].shape[1], name)
         for part, array in found.items():
             Sizes(points=n_points).agree("points", array.shape[0], f"{name}.{part}")
+            domain = "any" if part == "dual_gap" else "known"
+            check_domain(array, domain, f"{name}.{part}")
+        check_domain(lambdas, "known", name)
+        check_domain(table.data, "counts", name)
         return WeightPath(lambdas=lambdas, weights=table.T, **found)

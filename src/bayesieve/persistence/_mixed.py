@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesieve.counts._mixed import LevelCounts, ValueMoments
 from bayesieve.persistence._archive import ModelArchive
-from bayesieve.persistence._kinds import Arrays, Kind, Sizes
+from bayesieve.persistence._kinds import Arrays, Kind, Sizes, check_domain
 from bayesieve.persistence._values import pack_values, unpack_values
 
 __all__ = ["MixedColumns"]
@@ -47,9 +47,9 @@ class MixedColumns(Kind):
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the columns."""
         own = reader.below(f"{name}.")
-        continuous = own.array("continuous", "b")
+        continuous = own.array("continuous", "bool")
         sizes.agree("m", continuous.shape[0], name)
-        n_levels = own.array("n_levels", "i")
+        n_levels = own.integers("n_levels")
         table, moments = own.floats("table", 2), own.floats("moments", 3)
         levels = unpack_values(own, "levels")
         total = sum(n_levels.tolist())
@@ -62,7 +62,12 @@ class MixedColumns(Kind):
         )
         if not fits:
             raise ValueError(f"{name!r} has tables of different sizes")
+        check_domain(table, "counts", name)
+        check_domain(moments, "finite", name)
+        check_domain(np.delete(moments, _MOMENTS.index("mean"), 1), "counts", name)
         ends = np.concatenate([[0], np.cumsum(n_levels)]).tolist()
+        if any(len(set(levels[a:b])) < b - a for a, b in pairwise(ends)):
+            raise ValueError(f"{name!r} has a level twice")
         counted = (
             LevelCounts(tuple(levels[first:last]), table[:, first:last])
             for first, last in pairwise(ends)

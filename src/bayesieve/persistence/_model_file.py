@@ -13,7 +13,13 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from bayesieve.counts._storage import RefusedError, write_archive
+from bayesieve.counts._storage import (
+    Budget,
+    RefusedError,
+    one_line,
+    warn_if_newer,
+    write_archive,
+)
 from bayesieve.persistence._archive import ModelArchive, encoded
 from bayesieve.persistence._kinds import Plain, Sizes
 from bayesieve.persistence._registry import FORMATS, ModelFormat, format_of
@@ -100,7 +106,7 @@ def _packed_parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     for name, value in model.get_params(deep=False).items():
         try:
             packed[name] = Plain().put(f"parameters.{name}", value, arrays)
-        except TypeError as error:
+        except (TypeError, RecursionError) as error:
             raise ValueError(
                 f"The {name!r} parameter of {type(model).__name__} must hold plain "
                 f"values to be saved. Got {error}. "
@@ -126,7 +132,7 @@ def _packed_attributes(
     return packed
 
 
-def load_model(path: Any) -> Any:
+def load_model(path: Any, *, memory_budget: int | None = None) -> Any:
     """Read a model that `save_model` has written.
 
     Nothing in the file is trusted and nothing in it is run: it can name the classes and
@@ -136,12 +142,17 @@ def load_model(path: Any) -> Any:
     Parameters
     ----------
     path : str or path-like
+    memory_budget : int, default=None
+        Bytes of memory that the file may ask for; one that asks for more is a
+        ValueError. None for 32 times its size and 16 MB, far more than usual files
+        need.
 
     Returns
     -------
     model : fitted estimator
         Predicts exactly as the one that was saved. A file that is damaged, foreign or
-        of a newer version is a ValueError.
+        of a newer format is a ValueError; one of the same format that a newer bayesieve
+        has written is read with a `NewerVersionWarning`.
 
     See Also
     --------
@@ -149,7 +160,8 @@ def load_model(path: Any) -> Any:
 
     Notes
     -----
-    Memory: a few times the size of the file. The regular expression in the
+    Memory: a few times the size of the file, and never more than 32 times that and
+    16 MB unless `memory_budget` says so. The regular expression in the
     `token_pattern` of a text model is used as it is: one made to do harm can make
     prediction slow.
 
@@ -163,7 +175,9 @@ def load_model(path: Any) -> Any:
     >>> load_model(path).support_
     array([ True, False])
     """
-    return _opened(path, _read_model)
+    header, model = _opened(path, _read_model, memory_budget)
+    warn_if_newer(path, header)
+    return model
 
 
 def load_notes(path: Any) -> dict[str, str]:
@@ -191,39 +205,38 @@ def load_notes(path: Any) -> dict[str, str]:
     return _opened(path, _read_notes)
 
 
-def _opened(path: Any, read: Any) -> Any:
+def _opened(path: Any, read: Any, memory_budget: int | None = None) -> Any:
     """Open a model file and read it; whatever is wrong with it is one ValueError."""
     with open(os.fspath(path), "rb") as file:
-        size = os.fstat(file.fileno()).st_size
+        budget = Budget(os.fstat(file.fileno()).st_size, memory_budget)
         try:
             # Damage can look like a warning, of an old header for instance.
             with warnings.catch_warnings(), zipfile.ZipFile(file) as archive:
                 warnings.simplefilter("error")
-                return read(ModelArchive(archive, size))
+                return read(ModelArchive(archive, budget))
         except RefusedError as error:
             raise ValueError(f"{os.fspath(path)} {error}") from None
         # Damaged archives raise whatever their damage leads to.
         except Exception as error:
-            found = " ".join(str(error).split())[:200] or type(error).__name__
             raise ValueError(
                 f"{os.fspath(path)} is not a readable model; it must be one written by "
-                f"bayesieve.save_model. Got: {found}"
+                f"bayesieve.save_model. Got: {one_line(error)}"
             ) from error
 
 
 def _read_header(archive: ModelArchive) -> dict[str, Any]:
-    header = archive.json(_HEADER)
+    header = archive.header(_HEADER)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise RefusedError("is not a model written by bayesieve.save_model.")
     found = header.get("version")
     if type(found) is not int or found < 1:
         raise RefusedError(
-            f"has format {found!r}; this version reads format {VERSION}."
+            f"has format {found!r:.40}; this version reads format {VERSION}."
         )
     if found > VERSION:
         raise RefusedError(
-            f"was written by a newer bayesieve (format {found}); this version reads "
-            f"format {VERSION}. Hint: read it with a newer bayesieve."
+            f"was written by a newer bayesieve (format {str(found)[:20]}); this "
+            f"version reads format {VERSION}. Hint: read it with a newer bayesieve."
         )
     return header
 
@@ -239,7 +252,7 @@ def _read_notes(archive: ModelArchive) -> dict[str, str]:
     }
 
 
-def _read_model(archive: ModelArchive) -> Any:
+def _read_model(archive: ModelArchive) -> tuple[dict[str, Any], Any]:
     header = _read_header(archive)
     name = header.get("class")
     if not isinstance(name, str) or name not in FORMATS:
@@ -263,7 +276,7 @@ def _read_model(archive: ModelArchive) -> Any:
     _read_notes(archive)  # for their checksums
     archive.check_all_read()
     own.restore(model, values)
-    return model
+    return header, model
 
 
 def _with_parameters(model: type, entries: Any, archive: ModelArchive) -> Any:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.counts._storage import rises
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.partition._partition import IntervalPartition, PartitionCost
 from bayesieve.persistence._archive import ModelArchive
-from bayesieve.persistence._kinds import Arrays, Kind, Sizes
+from bayesieve.persistence._kinds import Arrays, Kind, Sizes, check_domain
 from bayesieve.persistence._values import pack_values, unpack_values
 from bayesieve.utils._exact_numbers import TICKS, Origin
 from bayesieve.utils._table_columns import TableReader
@@ -107,12 +108,12 @@ class Partitions(Kind):
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the partitions and check that their parts fit together."""
         own = reader.below(f"{name}.")
-        n_parts = own.array("n_parts", "i")
+        n_parts = own.integers("n_parts")
         n_columns = n_parts.shape[0]
         sizes.agree("m", n_columns, name)
-        categorical = own.array("categorical", "b")
-        is_time, exact = own.array("is_time", "b"), own.array("exact", "b")
-        granularity = own.array("granularity", "i")
+        categorical = own.array("categorical", "bool")
+        is_time, exact = own.array("is_time", "bool"), own.array("exact", "bool")
+        granularity = own.integers("granularity")
         for flags in (categorical, is_time, exact, granularity):
             Sizes(m=n_columns).agree("m", flags.shape[0], name)
         costs = own.floats("costs", 2)
@@ -120,21 +121,23 @@ class Partitions(Kind):
             raise ValueError(f"{name!r} has costs that are not numbers")
         if (n_parts < 1).any() or n_parts.max(initial=0) >= 2**31:
             raise ValueError(f"{name!r} has a column without parts")
-        counts = _split(own.floats("counts", 2), n_parts, sizes["C"], name)
+        counts = _split(_counts(own, "counts"), n_parts, sizes["C"], name)
         numeric = ~categorical
         bounds = _split(own.floats("bounds"), n_parts[numeric] - 1, None, name)
-        n_values = own.array("n_values", "i")
+        n_values = own.integers("n_values")
         if n_values.shape[0] != int(categorical.sum()) or (n_values < 0).any():
             raise ValueError(f"{name!r} has values without a column")
-        group = _split(own.array("group", "i").astype(np.int64), n_values, None, name)
-        value_counts = _split(own.floats("value_counts", 2), n_values, sizes["C"], name)
+        group = _split(own.integers("group"), n_values, None, name)
+        value_counts = _split(_counts(own, "value_counts"), n_values, sizes["C"], name)
         values = unpack_values(own, "values")
         if len(values) != int(n_values.sum()):
             raise ValueError(f"{name!r} has values without a column")
         defaults, garbage = (
-            own.array("default_group", "i"),
-            own.array("garbage_group", "i"),
+            own.integers("default_group"),
+            own.integers("garbage_group"),
         )
+        if not defaults.shape == garbage.shape == n_values.shape:
+            raise ValueError(f"{name!r} has groups without a column")
         ends = np.concatenate([[0], np.cumsum(n_values)]).tolist()
         found: list[StoredPartition] = []
         cut = grouped = 0
@@ -148,7 +151,7 @@ class Partitions(Kind):
             }
             if not categorical[j]:
                 edges = bounds[cut]
-                if np.isnan(edges).any() or (np.diff(edges) <= 0).any():
+                if np.isnan(edges).any() or not rises(edges, strictly=True):
                     raise ValueError(f"{name!r} has bounds that do not rise")
                 cut += 1
                 parts: Any = IntervalPartition(bounds=edges, **common)
@@ -168,6 +171,12 @@ class Partitions(Kind):
             found.append(StoredPartition(parts, mine, value_counts[grouped], False))
             grouped += 1
         return found
+
+
+def _counts(own: ModelArchive, name: str) -> np.ndarray:
+    table = own.floats(name, 2)
+    check_domain(table, "counts", name)
+    return table
 
 
 def _split(
@@ -201,8 +210,8 @@ class ReaderKind(Kind):
         """Read the columns."""
         own = reader.below(f"{name}.")
         categorical, temporal = (
-            own.array("categorical", "b"),
-            own.array("temporal", "b"),
+            own.array("categorical", "bool"),
+            own.array("temporal", "bool"),
         )
         for flags in (categorical, temporal):
             sizes.agree("m", flags.shape[0], name)
@@ -214,8 +223,8 @@ def _origins(
 ) -> dict[int, Origin]:
     if f"{name}.origin_columns.npy" not in own.names:
         return {}
-    columns = own.array("origin_columns", "i").tolist()
-    ticks = own.array("origin_ticks", "i").tolist()
+    columns = own.integers("origin_columns").tolist()
+    ticks = own.integers("origin_ticks").tolist()
     whole = unpack_values(own, "origins")
     if not (
         len(columns) == len(set(columns)) == len(ticks) == len(whole)

@@ -115,17 +115,17 @@ _COUNTING: dict[str, Kind] = {
 _COUNTING_OPTIONAL = frozenset({"feature_names_in_", "counts_", "_counted_with"})
 _SPARSE: dict[str, Kind] = {
     **_COUNTING,
-    "class_count_": Floats("C"),
-    "class_log_prior_": Floats("C"),
+    "class_count_": Floats("C", domain="counts"),
+    "class_log_prior_": Floats("C", domain="logs"),
     "certificate_": CertificateKind(),
-    "support_gains_": Floats("k"),
+    "support_gains_": Floats("k", domain="known"),
 }
 _PRESENCE: dict[str, Kind] = {
-    "feature_log_prob_": Floats("C", "k"),
-    "_absent_log_prob": Floats("C", "k"),
+    "feature_log_prob_": Floats("C", "k", domain="logs"),
+    "_absent_log_prob": Floats("C", "k", domain="logs"),
 }
 _CHOSEN: dict[str, Kind] = {
-    "alpha_": Number(),
+    "alpha_": Number(domain="counts"),
     "k_best_": Number(int),
     "k_1se_": Number(int),
     "best_score_": Number(),
@@ -166,9 +166,9 @@ def _set_categorical(model: Any, values: Values) -> None:
 
 #: With ``weights=True`` all of these are there, else none.
 _TEXT_WEIGHTS: dict[str, Kind] = {
-    "weights_": Floats("k"),
-    "_start": Floats("C"),
-    "lambda_": Number(),
+    "weights_": Floats("k", domain="counts"),
+    "_start": Floats("C", domain="logs"),
+    "lambda_": Number(domain="known"),
     "dual_gap_": Number(),
     "path_": WeightPathKind(),
 }
@@ -183,8 +183,9 @@ def _set_text(model: Any, values: Values) -> None:
     options = TextOptions(**values["_options"])
     if options.ngram_range[1] >= 2**31:
         raise ValueError("'_options' asks for n-grams that no text has")
-    if not isinstance(values["_names"], TermNames):
-        raise ValueError("'_names' must be packed")
+    names = values["_names"]
+    if not isinstance(names, TermNames) or not names.is_sorted:
+        raise ValueError("'_names' must be packed, distinct and sorted")
     if 0 < len(_TEXT_WEIGHTS.keys() & values.keys()) < len(_TEXT_WEIGHTS):
         raise ValueError("'weights_' lacks what belongs to it")
     terms = values["_names"].tolist()
@@ -202,7 +203,7 @@ def _set_text(model: Any, values: Values) -> None:
 
 _SCREENED: dict[str, Kind] = {
     **_COUNTING,
-    "scores_": Floats("m"),
+    "scores_": Floats("m", domain="known"),
     "_small_counts": Counts("m"),
 }
 
@@ -271,19 +272,19 @@ _WIDE: dict[str, Kind] = {
     "n_features_in_": Number(int, "m"),
     "feature_names_in_": Names("m"),
     "classes_": Labels("C"),
-    "class_count_": Floats("C"),
-    "class_log_prior_": Floats("C"),
-    "class_intercept_": Floats("C"),
+    "class_count_": Floats("C", domain="counts"),
+    "class_log_prior_": Floats("C", domain="logs"),
+    "class_intercept_": Floats("C", domain="logs"),
     "support_indices_": Indices("k", "m"),
     "k_": Number(int, "k"),
-    "_support_weights": Floats("k"),
-    "weights_": Floats("m"),
-    "feature_log_prob_": Floats("C", "k"),
+    "_support_weights": Floats("k", domain="counts"),
+    "weights_": Floats("m", domain="counts"),
+    "feature_log_prob_": Floats("C", "k", domain="logs"),
     "_weighted_slope": Floats("k", "C"),
     "_weighted_offset": Floats("k", "C"),
     "_importances": Floats("k"),
-    "lambda_": Number(),
-    "relaxation_": Number(),
+    "lambda_": Number(domain="known"),
+    "relaxation_": Number(domain="finite"),
     "dual_gap_": Number(),
     "path_": WeightPathKind(),
     "certificate_": CertificateKind(),
@@ -301,25 +302,17 @@ _WIDE_CV: dict[str, Kind] = {
     "cv_results_": Table(),
     "cv_stopped_": Text(),
 }
-#: Up to so many features (1 GB) a file may ask for more zeros than it has bytes.
-_SPREAD_FEATURES = 1 << 27
 
 
 def _gather_wide(model: Any, names: list[str]) -> Values:
-    values = _attributes_of(model, names)
-    if model.n_features_in_ <= _SPREAD_FEATURES:
-        values["_support_weights"] = values.pop("weights_")[model.support_indices_]
-    return values
+    return _attributes_of(model, [name for name in names if name != "weights_"])
 
 
 def _set_wide(model: Any, values: Values) -> None:
     values = {"_weighted_offset": None} | values
-    if "weights_" not in values:
-        if values["n_features_in_"] > _SPREAD_FEATURES:
-            raise ValueError("'weights_' is not there")
-        weights = np.zeros(values["n_features_in_"])
-        weights[values["support_indices_"]] = values.pop("_support_weights")
-        values["weights_"] = weights
+    if "_support_weights" not in values:  # files of version 0.1 with many features
+        values["_support_weights"] = values["weights_"][values["support_indices_"]]
+    values.pop("weights_", None)
     _set_attributes(model, values)
 
 
@@ -334,20 +327,20 @@ _TABLE: dict[str, Kind] = {
     "n_features_in_": Number(int, "m"),
     "feature_names_in_": Names("m"),
     "classes_": Labels("C"),
-    "class_count_": Floats("C"),
-    "levels_": Floats("m"),
+    "class_count_": Floats("C", domain="counts"),
+    "levels_": Floats("m", domain="any"),
     "_reader": ReaderKind(),
     "partitions_": Partitions(),
 }
 _WEIGHTED: dict[str, Kind] = {
     **_TABLE,
-    "class_log_prior_": Floats("C"),
-    "weights_": Floats("m"),
-    "_used_tables": Floats("used parts", "C"),
+    "class_log_prior_": Floats("C", domain="logs"),
+    "weights_": Floats("m", domain="counts"),
+    "_used_tables": Floats("used parts", "C", domain="logs"),
 }
 _SEARCHED: dict[str, Kind] = {
     "criterion_": Number(),
-    "history_": Floats("points", 4),
+    "history_": Floats("points", 4, domain="any"),
     "n_iter_": Number(int),
     "stopped_": Text(),
     "drifts_": Integers("drifts"),
@@ -358,11 +351,11 @@ _READY_MADE: dict[str, Kind] = {
     "n_features_in_": Number(int, "m"),
     "feature_names_in_": Names("m"),
     "classes_": Labels("C"),
-    "class_count_": Floats("C"),
-    "class_log_prior_": Floats("C"),
-    "weights_": Floats("columns"),
-    "levels_": Floats("columns"),
-    "_term_sizes": Floats("columns"),
+    "class_count_": Floats("C", domain="counts"),
+    "class_log_prior_": Floats("C", domain="logs"),
+    "weights_": Floats("columns", domain="counts"),
+    "levels_": Floats("columns", domain="any"),
+    "_term_sizes": Floats("columns", domain="known"),
     **_SEARCHED,
 }
 _SEARCHED_OPTIONAL = frozenset({"feature_names_in_", "n_rows_seen_"})
@@ -373,7 +366,7 @@ def _set_table(model: Any, values: Values) -> None:
     grouped = [isinstance(own.parts, ValueGrouping) for own in stored]
     if grouped != reader.categorical.tolist():
         raise ValueError("'partitions_' and '_reader' differ in what columns are")
-    if not (values["class_count_"].min() >= 0 and values["class_count_"].sum() > 0):
+    if not values["class_count_"].any():
         raise ValueError("'class_count_' does not hold counts")
     model.n_features_in_ = values["n_features_in_"]
     if "feature_names_in_" in values:
@@ -417,8 +410,6 @@ def _stream_partitions(model: Any) -> list[ColumnPartition]:
 
 def _set_weighted(model: Any, values: Values) -> None:
     values = dict(values)
-    if not (values["weights_"].min(initial=0.0) >= 0):  # NaN is not
-        raise ValueError("'weights_' must not be negative")
     if "drifts_" in values:
         values["drifts_"] = values["drifts_"].tolist()
     if "partitions_" not in values:  # ready-made log-likelihoods
@@ -443,20 +434,29 @@ _TABLE_FORMAT = ModelFormat(
 _READY_MADE_FORMAT = replace(_TABLE_FORMAT, attributes=_READY_MADE)
 
 _FORMATS = [
-    _sparse(SparseMultinomialNB, {"feature_log_prob_": Floats("C", "k")}),
+    _sparse(
+        SparseMultinomialNB, {"feature_log_prob_": Floats("C", "k", domain="logs")}
+    ),
     _sparse(SparseBernoulliNB, _PRESENCE),
-    _sparse(SparseMultinomialNBCV, {"feature_log_prob_": Floats("C", "k"), **_CHOSEN}),
+    _sparse(
+        SparseMultinomialNBCV,
+        {"feature_log_prob_": Floats("C", "k", domain="logs"), **_CHOSEN},
+    ),
     _sparse(SparseBernoulliNBCV, {**_PRESENCE, **_CHOSEN}),
     _sparse(
         SparseGaussianNB,
-        {"theta_": Floats("C", "k"), "var_": Floats("C", "k"), "epsilon_": Number()},
+        {
+            "theta_": Floats("C", "k"),
+            "var_": Floats("C", "k", domain="counts"),
+            "epsilon_": Number(domain="counts"),
+        },
     ),
     replace(
         _sparse(
             SparseCategoricalNB,
             {
                 "n_categories_": Integers("k"),
-                "feature_log_prob_": Floats("C", "categories"),
+                "feature_log_prob_": Floats("C", "categories", domain="logs"),
             },
         ),
         gather=_gather_categorical,
@@ -469,7 +469,7 @@ _FORMATS = [
                 **_PRESENCE,
                 "_names": Names("k"),
                 "_options": Plain(),
-                "document_frequency_": Floats("k"),
+                "document_frequency_": Floats("k", domain="counts"),
                 "counts_": Counts(None),  # rare terms are among them
                 **_TEXT_WEIGHTS,
             },
@@ -483,23 +483,30 @@ _FORMATS = [
         NaiveFeatureSelector,
         {
             **_COUNTING,
-            "scores_": Floats("m"),
+            "scores_": Floats("m", domain="known"),
             "certificate_": CertificateKind(),
             "refined_": Number(bool),
         },
         _COUNTING_OPTIONAL,
         restore=_set_selector,
     ),
-    _screener(L0Screener, {"bic_threshold_": Number()}),
+    _screener(L0Screener, {"bic_threshold_": Number(domain="known")}),
     _screener(
         L1Screener,
-        {"_penalty": Number(), "_size": Number(int), "cv_results_": Table()},
+        {
+            "_penalty": Number(domain="known"),
+            "_size": Number(int),
+            "cv_results_": Table(),
+        },
         "_penalty",
         "_size",
         "cv_results_",
     ),
     _screener(PearsonScreener, {}),
-    _screener(FDRScreener, {"pvalues_": Floats("m"), "low_count_": Booleans("m")}),
+    _screener(
+        FDRScreener,
+        {"pvalues_": Floats("m", domain="counts"), "low_count_": Booleans("m")},
+    ),
     ModelFormat(
         MixedScreener,
         {
@@ -507,12 +514,12 @@ _FORMATS = [
             "feature_names_in_": Names("m"),
             "classes_": Labels("C"),
             "_columns": MixedColumns(),
-            "_class_count": Floats("C"),
+            "_class_count": Floats("C", domain="counts"),
             "support_indices_": Indices("k", "m"),
             "k_": Number(int, "k"),
-            "scores_": Floats("m"),
-            "gains_": Floats("m"),
-            "degrees_of_freedom_": Floats("m"),
+            "scores_": Floats("m", domain="known"),
+            "gains_": Floats("m", domain="known"),
+            "degrees_of_freedom_": Floats("m", domain="counts"),
         },
         frozenset({"feature_names_in_"}),
         restore=_set_mixed,
@@ -526,7 +533,11 @@ _FORMATS = [
     ),
     ModelFormat(
         MODLEncoder,
-        {**_TABLE, "costs_": Floats("m", 3), "null_cost_": Number()},
+        {
+            **_TABLE,
+            "costs_": Floats("m", 3, domain="known"),
+            "null_cost_": Number(domain="known"),
+        },
         frozenset({"feature_names_in_"}),
         gather=_gather_weighted,
         restore=_set_table,

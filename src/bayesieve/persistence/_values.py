@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts._mixed import MISSING
-from bayesieve.counts._storage import MemberReader, pack_text
+from bayesieve.counts._storage import NUMBERS, MemberReader, pack_text
 
 __all__ = ["pack_plain", "pack_values", "unpack_plain", "unpack_values"]
 
@@ -94,13 +94,13 @@ def unpack_plain(value: Any, name: str, reader: MemberReader, depth: int = 0) ->
     if tag == "$array":
         if not isinstance(content, int) or not 0 <= content <= 4:
             raise ValueError(f"{name!r} is not an array")
-        return reader.array(name, "biuf", content)
+        return reader.array(name, NUMBERS, content)
     if tag == "$dict":
         if not isinstance(content, dict):
             raise ValueError(f"{name!r} is not a mapping")
         return _unpack_dict(content, name, reader, depth)
     if tag == "$texts":
-        return np.array(below(content), dtype=np.str_)
+        return reader.string_array(below(content), name)
     if tag == "$object":
         items = below(content)
         array = np.empty(len(items), dtype=object)
@@ -174,5 +174,5 @@ _READ = {
 def unpack_values(reader: MemberReader, name: str) -> list[Hashable]:
     """Undo `pack_values`."""
     texts = reader.texts(name)
-    kinds = reader.array(f"{name}_kinds", "u").tolist()
+    kinds = reader.array(f"{name}_kinds", "uint8").tolist()
     return [_READ[kind](text) for kind, text in zip(kinds, texts, strict=True)]
