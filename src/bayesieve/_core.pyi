@@ -1,6 +1,5 @@
 """Compiled kernels of bayesieve."""
 
-from collections.abc import Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -17,6 +16,10 @@ class TimeLimit:
     """
 
     def __init__(self, seconds: float) -> None: ...
+
+    @property
+    def reached(self) -> bool:
+        """Whether its time is up."""
 
     def __enter__(self) -> None: ...
 
@@ -170,7 +173,7 @@ def discretize_table(table: Annotated[NDArray[numpy.float64], dict(shape=(None, 
     costs of one interval, whether the optimum was proven.
     """
 
-def group_tables(tables: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], attribute_cost: float, classical: bool, budget: float) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], int, int, int, int, bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]:
+def group_tables(tables: list, attribute_cost: float, classical: bool, budget: float) -> list:
     """
     MODL groups of the values of each (V, J) table of counts: (group of each row, number
     of groups, default group, garbage group or -1, granularity, proven optimal, costs),

@@ -46,8 +46,10 @@ def main() -> None:
     kind = KINDS[sys.argv[1]]
     for case in sys.argv[3:] or CASES:
         make = CASES[case]
-        # Grouping needs long for little.
-        size = min(int(sys.argv[2]), 4000) if case.startswith("group") else int(sys.argv[2])
+        # Partitions need long for little.
+        size = int(sys.argv[2])
+        if case.startswith(("group", "discretize")):
+            size = min(size, 4000)
         expected = make(size)()
         n, refused = 1, 0
         while True:

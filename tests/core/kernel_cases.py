@@ -23,6 +23,7 @@ CASES: dict[str, Callable[[int], Call]] = {}
 #: What is done at once, whatever it is given, or only makes an object.
 INSTANT = {
     "TimeLimit",
+    "TimeLimit.reached",
     "TimeLimitReached",
     "DenseColumns",
     "SparseColumns",

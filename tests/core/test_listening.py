@@ -107,6 +107,18 @@ def test_limits_end_with_their_block_and_the_first_counts():
         call()
 
 
+def test_limits_may_end_in_any_order():
+    call = CASES["divergence"](400_000)
+    first, second = _core.TimeLimit(1e6), _core.TimeLimit(0.0)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    with pytest.raises(_core.TimeLimitReached):
+        call()
+    second.__exit__(None, None, None)
+    call()
+
+
 def test_a_limit_is_that_of_its_thread():
     call = CASES["divergence"](400_000)
     failures = []

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve import _core
 from bayesieve.solvers._block import Block
 from bayesieve.solvers._columns import ColumnTable
 from bayesieve.solvers._dual import Relaxation, relax
@@ -64,6 +65,10 @@ class Limits:
     def name_of_reached(self, nodes: int) -> str:
         """The parameter whose limit ended a search."""
         return "node_limit" if nodes >= self.nodes else "time_limit"
+
+    def in_kernels(self) -> _core.TimeLimit:
+        """A context in which compiled code ends with the time."""
+        return _core.TimeLimit(self.deadline - time.monotonic())
 
     def reached(self, nodes: int) -> bool:
         """Whether to stop now."""
@@ -172,18 +177,24 @@ def branch_and_bound(
         node = heap[0][2]
         if node.relaxation.upper <= best.level(nodes) and not _is_decided(node):
             break
-        if limits.reached(nodes):
+        if stopped or limits.reached(nodes):
             stopped = True
             break
-        heapq.heappop(heap)
+        entry = heapq.heappop(heap)
         for child_block, groups, child_k in _children(node):
-            relaxation = relax(
-                child_block,
-                child_k,
-                _shares(node.relaxation),
-                good_enough=best.level(0),
-                deadline=limits.deadline,
-            )
+            try:
+                with limits.in_kernels():
+                    relaxation = relax(
+                        child_block,
+                        child_k,
+                        _shares(node.relaxation),
+                        good_enough=best.level(0),
+                        deadline=limits.deadline,
+                    )
+            except _core.TimeLimitReached:
+                heapq.heappush(heap, entry)  # its bound holds for what was not searched
+                stopped = True
+                break
             nodes += 1
             best.offer(relaxation)
             if relaxation.upper <= best.sure or not relaxation.has_choice:

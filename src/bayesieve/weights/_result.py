@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 import numpy as np
 
+from bayesieve import _core
 from bayesieve.weights._terms import Array
 
 __all__ = ["Callback", "OptimizerState", "Progress", "WeightResult"]
@@ -66,7 +67,8 @@ class Progress:
     """Keeps the best weights, the clock and the history of one optimisation.
 
     Used as a context: a stop by the clock, by the callback or by Ctrl-C leaves the
-    block quietly with `stopped` set, and the best weights so far stay valid.
+    block quietly with `stopped` set, and the best weights so far stay valid. From the
+    first weights on the compiled core looks at the clock as well, in mid iteration.
     """
 
     def __init__(
@@ -86,6 +88,8 @@ class Progress:
         self.iterations = 0
         self.evaluations = 0
         self.stopped: Stopped = "converged"
+        self._entered = False
+        self._kernels: _core.TimeLimit | None = None
         if after is not None:  # a second stage goes on where the first one ended
             self._rows = [tuple(row) for row in after.history.tolist()]
             self._start -= self._rows[-1][1] if self._rows else 0.0
@@ -93,6 +97,8 @@ class Progress:
             self.note(after.weights, after.value)
 
     def __enter__(self) -> Self:
+        self._entered = True
+        self._limit_kernels()
         return self
 
     def __exit__(
@@ -101,6 +107,14 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
+        self._entered = False
+        if self._kernels is not None:
+            own = self._kernels.reached
+            self._kernels.__exit__(None, None, None)
+            self._kernels = None
+            if own and isinstance(error, _core.TimeLimitReached):
+                self.stopped = "time"
+                return True
         if isinstance(error, _Stop):
             self.stopped = error.reason
             return True
@@ -118,6 +132,14 @@ class Progress:
         """Remember the weights if they are the best so far."""
         if self.best_weights is None or value < self.best_value:
             self.best_weights, self.best_value = weights.copy(), float(value)
+            self._limit_kernels()
+
+    def _limit_kernels(self) -> None:
+        """Let kernels end with the time, once there are weights to end with."""
+        ready = self._entered and self.best_weights is not None
+        if ready and self._limit is not None and self._kernels is None:
+            self._kernels = _core.TimeLimit(self._limit - self.seconds)
+            self._kernels.__enter__()
 
     def check(self) -> None:
         """Stop if the time is up."""
