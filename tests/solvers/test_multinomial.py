@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from tests.oracle.brute_force import best_gains, null_value, support_gain
 
-from bayesieve import ClassCounts, solve_multinomial
+from bayesieve import ClassCounts, _core, solve_multinomial
 from bayesieve.exceptions import (
     DegenerateSupportWarning,
     FewFeaturesWarning,
@@ -442,6 +443,23 @@ def test_time_limit_ends_the_search_with_its_true_gap(near_identity, swapped_gai
         solution = solve_multinomial(near_identity, 8, node_limit=None, time_limit=0.5)
     # Without the limit the search runs over tens of thousands of nodes.
     assert 1 <= solution.certificate.nodes < 10_000
+    check_stopped(solution, near_identity, swapped_gain)
+
+
+@pytest.mark.parametrize("at", [1, 2, 7, 50])
+def test_a_kernel_cut_off_in_mid_search_leaves_the_true_gap(
+    near_identity, swapped_gain, monkeypatch, at
+):
+    calls = itertools.count(1)
+
+    def cut_off(*arguments, **keywords):
+        if next(calls) == at:
+            raise _core.TimeLimitReached
+        return relax(*arguments, **keywords)
+
+    monkeypatch.setattr("bayesieve.solvers._branch.relax", cut_off)
+    with pytest.warns(GapWarning):
+        solution = solve_multinomial(near_identity, 8, time_limit=1e6, node_limit=None)
     check_stopped(solution, near_identity, swapped_gain)
 
 

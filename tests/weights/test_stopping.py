@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from tests.weights.examples import subset_problem, weight_problem
 
+from bayesieve import _core
 from bayesieve.weights import averaged, convex, coordinate, descend, multistart, vns
+from bayesieve.weights._result import Progress
 
 OPTIMISERS = [descend, multistart, vns, convex, coordinate, averaged]
 
@@ -121,3 +123,29 @@ def test_iterations_can_be_limited(optimiser):
     assert result.stopped == "budget"
     assert result.iterations == 2
     check_valid(problem, result)
+
+
+def test_a_kernel_in_mid_iteration_ends_with_the_time():
+    progress = Progress(max_seconds=0.0)
+    best = np.array([0.5])
+    with progress:
+        progress.note(best, 1.0)  # from here on there is something to end with
+        _core.divergence(np.ones(10), np.ones(10))
+        pytest.fail("the kernel did not look at the clock")
+    assert progress.stopped == "time"
+    assert progress.best().weights == best
+    _core.divergence(np.ones(10), np.ones(10))  # the limit has ended with the block
+
+
+def test_the_first_evaluation_is_never_cut_off():
+    with Progress(max_seconds=0.0) as progress:
+        _core.divergence(np.ones(10), np.ones(10))
+        progress.note(np.array([0.5]), 1.0)
+    assert progress.stopped == "converged"
+
+
+def test_the_limit_of_somebody_else_is_not_taken_for_its_own():
+    with pytest.raises(_core.TimeLimitReached), _core.TimeLimit(0.0):
+        with Progress(max_seconds=1e6) as progress:
+            progress.note(np.array([0.5]), 1.0)
+            _core.divergence(np.ones(10), np.ones(10))
