@@ -159,7 +159,7 @@ def test_readme_commands_are_those_of_dev_py(readme):
         check=True,
     )
     offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
-    commands = {"demo", "test", "processors", "lint", "build", "docs"}
+    commands = {"demo", "test", "processors", "minima", "lint", "build", "docs"}
     assert set(named) <= set(offered) == commands
 
 
@@ -175,8 +175,8 @@ def test_dev_py_names_an_unknown_command():
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "dev.py: unknown command 'tset'; choose from demo, test, processors, lint, "
-        "build, docs.\n"
+        "dev.py: unknown command 'tset'; choose from demo, test, processors, minima, "
+        "lint, build, docs.\n"
     )
 
 
