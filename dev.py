@@ -111,8 +111,9 @@ def minima(arguments: list) -> int:
     pins = minimum_versions(read_project())
     say(f"the oldest versions: {', '.join(pins)}")
     install(MINIMA, extra="test", pins=pins)
-    workers = ["-n", str(cores())]
-    return run([python_of(MINIMA), "-m", "pytest", *workers, *arguments])
+    # Old packages use what newer ones beneath them deprecate, which is not our fault.
+    options = ["-n", str(cores()), "-W", "ignore::DeprecationWarning"]
+    return run([python_of(MINIMA), "-m", "pytest", *options, *arguments])
 
 
 #: Extras whose packages are tools of developers, and may be new.

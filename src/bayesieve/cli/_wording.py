@@ -32,6 +32,7 @@ _WORDS = (
         "measurements",
     ),
     (r"with weights=True", "with --weights"),
+    (r"\bmax_row_bytes\b", "--max-row-bytes"),
     (r"min_df, max_df and max_features leave", "--min-df and --max-df leave"),
     (r"\bmin_df\b", "--min-df"),
     (r"\bmax_df\b", "--max-df"),

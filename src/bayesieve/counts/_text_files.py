@@ -32,6 +32,8 @@ LARGEST_ROW = 1 << 30  # that may be asked for: what Arrow and DuckDB can hold
 # as they are small: a file may unpack to a thousand times its size.
 _VECTOR_ROWS = 2048
 _LEAST_BUFFER = 1 << 20
+_DEEPEST = 1000  # nesting of JSON
+_OPENING, _CLOSING = np.frombuffer(b"[{", np.uint8), np.frombuffer(b"]}", np.uint8)
 _BATCH_BYTES = 1 << 26
 _VECTOR_BYTES = 1 << 30
 _FORMATS = {
@@ -101,7 +103,7 @@ def record_batches(relation: Any, rows: int = BATCH_ROWS) -> Iterator[Any]:
     stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
     waiting: list[Any] = []
     n_rows = n_bytes = 0
-    for batch in stream(_VECTOR_ROWS):
+    for batch in stream(min(rows, _VECTOR_ROWS)):
         waiting.append(batch)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes
@@ -169,6 +171,31 @@ def bad_json_line(stream: Any, longest: int) -> tuple[int, str] | None:
             what = "is not UTF-8" if isinstance(error, UnicodeError) else "is no JSON"
             return number, f"{what}: {error}"
     return None
+
+
+def refuse_deep_json(stream: Any, told: str, *, by_line: bool) -> None:
+    """Refuse JSON that is nested without end, at which DuckDB before 2.0 crashes.
+
+    Brackets within strings count as well, as far as the end of the line.
+    """
+    if int(needs("duckdb").__version__.split(".")[0]) >= 2:
+        return
+    depth = 0
+    while block := stream.read(1 << 20):
+        for number, part in enumerate(block.split(b"\n") if by_line else [block]):
+            depth = 0 if number else depth
+            opened = part.count(b"[") + part.count(b"{")
+            if depth + opened <= _DEEPEST:
+                depth = max(0, depth + opened - part.count(b"]") - part.count(b"}"))
+                continue
+            marks = np.frombuffer(part, np.uint8)
+            steps = np.isin(marks, _OPENING).astype(np.int64)
+            levels = depth + np.cumsum(steps - np.isin(marks, _CLOSING))
+            if levels.max() > _DEEPEST:
+                raise ValueError(
+                    f"{told} is nested too deeply, more than {_DEEPEST:,} brackets."
+                )
+            depth = max(0, int(levels[-1]))
 
 
 def oversized(error: Exception) -> bool:
@@ -427,6 +454,8 @@ class TextFile:
         )
         if self._is_blank():
             return
+        with self._stream() as stream:
+            refuse_deep_json(stream, self.told, by_line=form != "auto")
         # A sample is enough to find a name that is spelt wrongly.
         look = f"{options}, sample_size = 1000, maximum_depth = 1"
         if form != "auto":
