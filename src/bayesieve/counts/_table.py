@@ -33,7 +33,7 @@ from bayesieve.counts._text_files import LONGEST_ROW
 from bayesieve.counts._text_options import DEFAULT_PATTERN
 from bayesieve.counts._text_source import chosen_source, text_pieces
 from bayesieve.utils._computed_once import computed_once
-from bayesieve.utils._validation import check_names, label_array
+from bayesieve.utils._validation import check_names, label_array, refuse_malformed
 
 __all__ = ["ClassCounts", "count_matrix"]
 
@@ -42,6 +42,7 @@ def _copied(table: Any) -> Any:
     if table is None:
         return None
     if sparse.issparse(table):
+        refuse_malformed(table)
         return sparse.csc_array(table, dtype=np.float64, copy=True)
     return np.array(table, dtype=np.float64, order="C")
 
