@@ -135,3 +135,14 @@ def test_the_bound_is_a_number_of_bytes(bound):
     for call in (ClassCounts.from_text, SparseTextNB().fit_files):
         with pytest.raises(ValueError, match="'max_row_bytes' parameter"):
             call([(["ab"], [1])], max_row_bytes=bound)
+
+
+def test_a_header_of_many_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    names = [f"column number {i}" for i in range(9000)]  # longer than one field may be
+    row = ["0"] * len(names)
+    lines = [[*names, "text", "label"], [*row, "ab cd", "1"], [*row, "ef", "2"]]
+    path.write_text("".join(",".join(line) + "\n" for line in lines))
+    assert ClassCounts.from_text(path).class_count.tolist() == [1, 1]
+    with pytest.raises(ValueError, match="no column 'texts'"):
+        ClassCounts.from_text(path, "texts")

@@ -44,6 +44,22 @@ def test_tfidf_of_a_file_that_was_rewritten_meanwhile(tmp_path, monkeypatch, row
         ClassCounts.from_text(path, tfidf=True)
 
 
+def test_tfidf_of_a_file_that_was_rewritten_after_a_checkpoint(tmp_path):
+    pytest.importorskip("duckdb")
+    path = written(tmp_path / "a.csv", ROWS)
+    kept = tmp_path / "kept"
+    ClassCounts.from_text(path, checkpoint=kept)
+    longer = f"{'word ' * 3}and more"
+    size = path.stat().st_size
+    written(path, [(longer, "pos"), (longer, "neg")] * 3)
+    rest = size - path.stat().st_size
+    path.write_text(path.read_text()[:-5] + " " * rest + ",neg\n")
+    os.utime(path, (1, 1))
+    assert path.stat().st_size == size
+    with pytest.raises(ValueError, match=r"changed|6 rows in place of 40"):
+        ClassCounts.from_text(path, checkpoint=kept, tfidf=True)
+
+
 def test_weights_of_a_file_that_was_rewritten_meanwhile(tmp_path, monkeypatch):
     pytest.importorskip("duckdb")
     path = written(tmp_path / "a.csv", ROWS)

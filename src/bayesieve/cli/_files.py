@@ -368,14 +368,23 @@ class DataFiles:
         return self._headers[path]
 
     def _read_header(self, path: str) -> tuple[list[str], str, int]:
-        from bayesieve.counts._text_files import header_row
+        from bayesieve.counts._text_files import HeaderError, header_row
 
         best: tuple[list[str], str, int] = ([], ",", 0)
+        problem = None
         for delimiter in "\t" if self.format == "tsv" else ",;\t|":
-            with self._stream(path) as stream:
-                blank, names = header_row(stream, delimiter, self.longest, repr(path))
+            try:
+                with self._stream(path) as stream:
+                    blank, names = header_row(
+                        stream, delimiter, self.longest, repr(path)
+                    )
+            except HeaderError as error:
+                problem = error
+                continue
             if names is not None and len(names) > len(best[0]):
                 best = (names, delimiter, blank)
+        if problem is not None and len(best[0]) < 2:
+            raise problem
         names = [name or f"column {i + 1}" for i, name in enumerate(best[0])]
         if len(names) > _MOST_COLUMNS:
             raise CommandError(

@@ -278,10 +278,20 @@ def _weighted(
     def batches() -> Iterator[tuple[Any, Array]]:
         label_codes = LabelCodes(classes, value_of)
         bad_rows = BadRows(skip)
+        seen = np.zeros(counts.n_classes, dtype=np.int64)
         for piece in pieces:
             for texts, labels in same_rows.pairs(piece, bad_rows):
                 texts = sized(texts)
-                yield texts, coded(label_codes, texts, labels, bad_rows)
+                codes = coded(label_codes, texts, labels, bad_rows)
+                seen += np.bincount(codes[codes >= 0], minlength=seen.size)
+                yield texts, codes
+        # What a checkpoint brought was not read in this run: its rows can be counted.
+        if not np.array_equal(seen, counts.n_documents):
+            raise ValueError(
+                "The source of texts changed since it was counted: tfidf=True reads it "
+                f"again, and found {int(seen.sum()):,} rows in place of "
+                f"{int(counts.n_documents.sum()):,}. Hint: count with a new checkpoint."
+            )
 
     sums = tfidf_sums(batches, counts, options, threads=threads)
     return replace(counts, count=sums)

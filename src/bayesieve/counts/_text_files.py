@@ -121,6 +121,10 @@ def _together(batches: list[Any]) -> Any:
     return table.to_batches()[0] if table.num_rows else batches[0]
 
 
+class HeaderError(ValueError):
+    """A first row that is no header with some delimiter; it may be with another."""
+
+
 def header_row(
     stream: Any, delimiter: str, longest: int, told: str
 ) -> tuple[int, list[str] | None]:
@@ -130,7 +134,7 @@ def header_row(
         rows = csv.reader(_bounded(lines, longest, told), delimiter=delimiter)
         return next(((n, row) for n, row in enumerate(rows) if row), (0, None))
     except csv.Error as error:
-        raise ValueError(f"The header of {told} cannot be read: {error}.") from None
+        raise HeaderError(f"The header of {told} cannot be read: {error}.") from None
 
 
 def _bounded(lines: Any, longest: int, told: str) -> Iterator[str]:
@@ -541,15 +545,24 @@ class TextFile:
     def _header(self, delimiters: str) -> tuple[list[str], str, int] | None:
         """Return names of columns, delimiter and blank lines above; None if empty."""
         columns: list[str] = []
+        problem: HeaderError | None = None
         self._refuse_utf16()
         for delimiter in delimiters:
-            with self._stream() as stream:
-                blank, found = header_row(stream, delimiter, self.longest, self.told)
+            try:
+                with self._stream() as stream:
+                    blank, found = header_row(
+                        stream, delimiter, self.longest, self.told
+                    )
+            except HeaderError as error:
+                problem = error
+                continue
             if found is None:
                 return None
             if self.text in found and self.label in found:
                 return found, delimiter, blank
             columns = max(columns, found, key=len)
+        if problem is not None and len(columns) < 2:
+            raise problem
         self._check(columns)
         raise AssertionError("one of the columns is not there")
 
