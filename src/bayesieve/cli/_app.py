@@ -140,7 +140,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except (CommandError, ValueError, ImportError) as error:
         from bayesieve.cli._wording import in_options
 
-        _complain(in_options(str(error)))
+        # Shortened first: looking for words in megabytes of a file takes its time.
+        _complain(in_options(_shortened(str(error))))
         return EXIT_ERROR
     except MemoryError:
         _complain("the data needs more memory than there is")

@@ -33,10 +33,10 @@ _WORDS = (
     ),
     (r"with weights=True", "with --weights"),
     (
-        r"(\S+) is not a readable file of class counts; it must be one written by "
+        r"is not a readable file of class counts; it must be one written by "
         r"ClassCounts\.save\. Got: .*",
-        r"\1 is no file of counts, or a damaged one. Hint: bayesieve counts DATA "
-        r"--save FILE writes one",
+        "is no file of counts, or a damaged one. Hint: bayesieve counts DATA --save "
+        "FILE writes one",
     ),
     (r"\bmax_row_bytes\b", "--max-row-bytes"),
     (r"min_df, max_df and max_features leave", "--min-df and --max-df leave"),
