@@ -265,7 +265,8 @@ class DataFiles:
                         reading.add(batch.columns)
                     yield path, done, batch
                     done += batch.num_rows
-            except duckdb.Error as error:
+            # DuckDB before 2.0 lets the latter out for a damaged Parquet file.
+            except (duckdb.Error, RuntimeError) as error:
                 raise self._unreadable(path, error) from None
             if reading is not None:
                 reading.end()
@@ -354,7 +355,7 @@ class DataFiles:
         duckdb = needs("duckdb")
         try:
             return list(self.connection.sql(f"FROM {source} LIMIT 0").columns)
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
             raise self._unreadable(path, error) from None
 
     @computed_once

@@ -414,7 +414,7 @@ class TextFile:
         read = getattr(self, f"_read_{self.format}")
         try:
             yield from read(self.reader.connection, bad_rows)
-        except (duckdb.Error, OSError) as error:
+        except (duckdb.Error, OSError, RuntimeError) as error:
             raise self._unreadable(error) from None
 
     def _unreadable(self, error: Exception) -> Exception:

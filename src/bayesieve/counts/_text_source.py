@@ -197,7 +197,7 @@ class _Relation:
         try:
             for batch in record_batches(relation.project(asked)):
                 yield batch.column(0), batch.column(1), batch.column(2)
-        except needs("duckdb").Error as error:
+        except (needs("duckdb").Error, RuntimeError) as error:
             raise _failed(error) from None
 
 
@@ -220,7 +220,7 @@ class _Query:
             with querying_connection(self.query) as connection:
                 relation = connection.sql(self.query)
                 yield from _Relation(relation, self.text, self.label).batches(bad_rows)
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
             raise _failed(error) from None
 
 
