@@ -4,6 +4,7 @@
 python3 dev.py demo               install into .venv and run `bayesieve demo`
 python3 dev.py test [ARGS]        install into .venv and run pytest (ARGS go to it)
 python3 dev.py processors [ARGS]  the tests as on other processors, and under load
+python3 dev.py minima [ARGS]      the tests with the oldest versions that are allowed
 python3 dev.py lint               ruff, mypy and the import contracts
 python3 dev.py build              sdist and wheel into dist/, then try the wheel out
 python3 dev.py docs [ARGS]        the documentation into build/docs (ARGS go to Sphinx)
@@ -29,7 +30,8 @@ OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17  # of Spark
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-STAMP = VENV / "bayesieve-installed.json"
+MINIMA = ROOT / "build" / "minima"
+STAMP = "bayesieve-installed.json"
 LINTERS = (
     ("ruff check", ["-m", "ruff", "check", "."]),
     ("ruff format", ["-m", "ruff", "format", "--check", "."]),
@@ -58,6 +60,7 @@ def main(arguments: list) -> int:
         "demo": demo,
         "test": test,
         "processors": processors,
+        "minima": minima,
         "lint": lint,
         "build": build,
         "docs": docs,
@@ -101,6 +104,52 @@ def processors(arguments: list) -> int:
     for row in rows:
         print(": ".join(row))
     return 1 if failed else 0
+
+
+def minima(arguments: list) -> int:
+    """Run the suite with every dependency at the oldest version that is allowed."""
+    pins = minimum_versions(read_project())
+    say(f"the oldest versions: {', '.join(pins)}")
+    install(MINIMA, extra="test", pins=pins)
+    # Old packages use what newer ones beneath them deprecate, which is not our fault.
+    options = ["-n", str(cores()), "-W", "ignore::DeprecationWarning"]
+    return run([python_of(MINIMA), "-m", "pytest", *options, *arguments])
+
+
+#: Extras whose packages are tools of developers, and may be new.
+TOOLS = ("test", "docs", "bench")
+
+
+def read_project() -> dict:
+    """Return what pyproject.toml says of the package."""
+    import tomllib  # of Python 3.11; an older one must be able to say that it is
+
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["project"]
+
+
+def minimum_versions(project: dict) -> list:
+    """Return "name==version" of the floor of every dependency, extras included."""
+    extras = project["optional-dependencies"]
+    floors = {}
+    asked = list(project["dependencies"])
+    for name, requirements in extras.items():
+        asked += [] if name in TOOLS else requirements
+    for requirement in asked:
+        found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement.strip())
+        if found is None:
+            if requirement.startswith(project["name"] + "["):  # several extras at once
+                continue
+            raise DevError(
+                f"a dependency must be 'name>=version'. Got {requirement!r}."
+            )
+        name, version = found.groups()
+        if floors.setdefault(name, version) != version:
+            raise DevError(
+                f"{name} must have one oldest version in pyproject.toml. Got "
+                f"{floors[name]} and {version}."
+            )
+    return [f"{name}=={version}" for name, version in floors.items()]
 
 
 BUSY = "while True: pass"
@@ -208,42 +257,51 @@ def docs(arguments: list) -> int:
     return failed
 
 
-def install(*, extra: str = "") -> None:
-    """Install the package into .venv, unless what is there is up to date."""
+def install(folder: Path = VENV, *, extra: str = "", pins: list = ()) -> None:
+    """Install the package into an environment, unless what is there is up to date.
+
+    `pins` are the versions, "name==version", that dependencies must have.
+    """
     wanted = {"python": sys.version, "source": digest_of_source()}
     requirements = digest([ROOT / "pyproject.toml"])
-    found = read_stamp()
+    stamp, where = folder / STAMP, folder.relative_to(ROOT)
+    found = read_stamp(stamp)
     other_python = found.get("python", sys.version) != sys.version
-    if other_python or not works(VENV):
+    # What is pinned is installed anew: pip would leave other packages as they are.
+    other_pins = pins and found.get(f"{extra}_tools") != requirements
+    if other_python or other_pins or not works(folder):
         check_compiler()
         check_venv_module()
-        say("creating .venv ...")
-        create_venv(VENV)
+        say(f"creating {where} ...")
+        create_venv(folder)
         found = {}
     current = found.get("source") == wanted["source"]
     if current and (not extra or found.get(f"{extra}_tools") == requirements):
         return
     check_compiler()
     what = f"bayesieve and the {extra} tools" if extra else "bayesieve"
-    say(f"installing {what} into .venv (compiles; about a minute the first time) ...")
-    STAMP.unlink(missing_ok=True)  # an interrupted install must not count as done
-    pip(VENV, "install", f".[{extra}]" if extra else ".")
+    say(f"installing {what} into {where} (compiles; about a minute at first) ...")
+    stamp.unlink(missing_ok=True)  # an interrupted install must not count as done
+    constraints = folder / "constraints.txt"
+    constraints.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
+    command = ["install", "--constraint", str(constraints)]
+    pip(folder, *command, f".[{extra}]" if extra else ".")
     if extra == "test":
-        install_spark()
+        install_spark(folder, command)
     for name in ("test", "docs"):  # what an earlier install has brought is still there
         earlier = found.get(f"{name}_tools", "")
         wanted[f"{name}_tools"] = requirements if name == extra else earlier
-    STAMP.write_text(json.dumps(wanted), encoding="utf-8")
+    stamp.write_text(json.dumps(wanted), encoding="utf-8")
 
 
-def install_spark() -> None:
+def install_spark(folder: Path, command: list) -> None:
     """Install pyspark (500 MB) where Java can run it; else its tests are skipped."""
     if java_version() < OLDEST_JAVA or sys.platform == "win32":
         say(f"no Java {OLDEST_JAVA} or newer: the tests of Spark will be skipped.")
         return
     say("installing pyspark for the tests of Spark ...")
     try:
-        pip(VENV, "install", ".[spark]")
+        pip(folder, *command, ".[spark]")
     except DevError as error:
         say(f"{error} The tests of Spark will be skipped.")
 
@@ -265,10 +323,10 @@ def java_version() -> int:
     return int(found.group(1)) if found else 0
 
 
-def read_stamp() -> dict:
+def read_stamp(path: Path) -> dict:
     """Return what the last install recorded, or nothing."""
     try:
-        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+        stamp = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return stamp if isinstance(stamp, dict) else {}

@@ -1,11 +1,11 @@
 """How soon every kernel of the compiled core hears Ctrl-C and a time limit.
 
     python benchmarks/listening.py
-    python benchmarks/listening.py --only text --repeats 5
+    python benchmarks/listening.py --only text
 
-Each kernel gets an input it needs seconds for. A timer raises a signal while it runs, as
-Ctrl-C does; the figure is the time from the signal to the exception, the worst of the
-repetitions. The same for `_core.TimeLimit`.
+Each kernel gets an input that it needs long for. A timer raises a signal while it runs,
+as Ctrl-C does; the figure is the time from the signal to the exception, the worst of
+three. The same for `_core.TimeLimit`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import sys
 import time
 from typing import Any
 
-from measurement import HERE, option_parser, report, target
-
 from bayesieve import _core
+from measurement import HERE, option_parser, report, target
 
 sys.path.append(str(HERE.parent))
 
@@ -28,12 +27,12 @@ LONG_ENOUGH = 2.5 * AFTER
 LARGEST = 1 << 27
 
 
-class Signal(Exception):
+class SignalError(Exception):
     """Raised by the handler in the place of KeyboardInterrupt."""
 
 
 def on_signal(number: int, frame: Any) -> None:
-    raise Signal
+    raise SignalError
 
 
 def long_input(make: Any) -> tuple[int, float]:
@@ -59,7 +58,7 @@ def signal_delay(call: Any) -> float | None:
     signal.setitimer(signal.ITIMER_REAL, AFTER)
     try:
         call()
-    except Signal:
+    except SignalError:
         return time.perf_counter() - begin - AFTER
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -99,7 +98,9 @@ def main() -> None:
             f"{1000 * max(row[kind]):.1f} ms" if row[kind] else "not needed"
             for kind in ("signal", "limit")
         ]
-        print(f"{name:42s} {seconds:9.2f} s {shown[0]:>11s} {shown[1]:>11s}", flush=True)
+        print(
+            f"{name:42s} {seconds:9.2f} s {shown[0]:>11s} {shown[1]:>11s}", flush=True
+        )
     worst = max(d for row in rows for kind in ("signal", "limit") for d in row[kind])
     promises = [target("worst delay in seconds", worst, most=0.1)]
     report("listening", options, rows, promises)

@@ -159,7 +159,7 @@ def test_readme_commands_are_those_of_dev_py(readme):
         check=True,
     )
     offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
-    commands = {"demo", "test", "processors", "lint", "build", "docs"}
+    commands = {"demo", "test", "processors", "minima", "lint", "build", "docs"}
     assert set(named) <= set(offered) == commands
 
 
@@ -175,8 +175,8 @@ def test_dev_py_names_an_unknown_command():
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "dev.py: unknown command 'tset'; choose from demo, test, processors, lint, "
-        "build, docs.\n"
+        "dev.py: unknown command 'tset'; choose from demo, test, processors, minima, "
+        "lint, build, docs.\n"
     )
 
 
@@ -220,3 +220,17 @@ def test_the_stub_of_the_compiled_core_is_up_to_date(tmp_path):
     assert made.read_text() == kept.read_text(), (
         "run: python -m nanobind.stubgen -m bayesieve._core -o src/bayesieve/_core.pyi"
     )
+
+
+def test_minima_are_the_floors_of_pyproject():
+    spec = importlib.util.spec_from_file_location("dev", ROOT / "dev.py")
+    dev = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(dev)
+    extras = {"e": ["b>=2", "x[f]"], "f": ["a>=1.0"], "test": ["pytest>=8"]}
+    project = {"name": "x", "dependencies": ["a>=1.0"], "optional-dependencies": extras}
+    assert dev.minimum_versions(project) == ["a==1.0", "b==2"]
+    for wrong, told in (("a>=1.1", "one oldest version"), ("c", "name>=version")):
+        with pytest.raises(dev.DevError, match=told):
+            dev.minimum_versions({**project, "optional-dependencies": {"e": [wrong]}})
+    names = [pin.split("==")[0] for pin in dev.minimum_versions(dev.read_project())]
+    assert {"numpy", "scipy", "scikit-learn", "duckdb", "pyarrow"} <= set(names)

@@ -16,6 +16,7 @@ from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_con
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._notebook import NotebookMixin
+from bayesieve.utils._validation import refuse_malformed
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]
@@ -51,6 +52,7 @@ class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
         """The matrix, the class code of each row, the classes, and the row weights."""
         given = X
+        refuse_malformed(X, counted=True)  # scikit-learn may change its format
         try:
             X, y = validate_data(
                 self,
@@ -109,10 +111,11 @@ class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
                 "sparse input, because every absent entry would count. "
                 f"Got {options['threshold']!r}."
             )
-        if options["kind"] == "count":
+        counts = count_matrix(X, codes, classes, weights, **options)
+        if options["kind"] == "count":  # once counting has found the indices sound
             name = type(self).__name__
             warn_of_scaled_rows(X, name, lengths=self._suffers_from_unit_length())
-        return count_matrix(X, codes, classes, weights, **options)
+        return counts
 
     def _suffers_from_unit_length(self) -> bool:
         """Whether rows of length 1, as tf-idf has them, cost accuracy."""

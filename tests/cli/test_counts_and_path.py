@@ -114,7 +114,7 @@ def test_errors_of_counts(tmp_path, capsys):
     assert "Got 'selective'." in line
     (tmp_path / "zip").write_bytes(b"PK\x03\x04 nothing")
     line = refused(capsys, "path", tmp_path / "zip")
-    assert "not a readable file of class counts" in line
+    assert "is no file of counts, or a damaged one" in line
 
 
 # -------------------------------------------------------------------------------- path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 
 import pytest
 from tests.cli.files import PEOPLE, people, write_csv, write_reviews, write_svmlight
@@ -110,3 +111,48 @@ def test_columns_that_are_no_numbers(command, tmp_path, capsys):
     assert "--model gaussian needs columns of numbers" in line
     assert "Got others in 'town', 'mood', 'day'" in line
     assert "Hint: --drop town --drop mood --drop day" in line
+
+
+def test_damaged_counts_are_not_told_as_a_zip(tmp_path, capsys):
+    for name in ("a.counts", "b.counts"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04 and nothing more")
+    files = [str(tmp_path / name) for name in ("a.counts", "b.counts")]
+    assert main(["counts", "merge", *files, "--save", str(tmp_path / "c")]) == 2
+    err = capsys.readouterr().err
+    assert "is no file of counts, or a damaged one. Hint: bayesieve counts" in err
+    assert "zip" not in err
+
+
+def test_one_column_is_spoken_of_as_one(tmp_path, capsys):
+    pytest.importorskip("duckdb")
+    rows = "".join(
+        f"{i % 2 * 5 + i % 3},{i % 7},{['no', 'yes'][i % 2]}\n" for i in range(300)
+    )
+    (tmp_path / "a.csv").write_text("a,b,label\n" + rows)
+    data = [str(tmp_path / "a.csv"), "--label", "label"]
+    assert main(["select", *data]) == 0
+    told = capsys.readouterr().out
+    assert "1 of 2 columns has a weight: any other would cost more" in told
+    assert "this column alone" in told
+    assert main(["select", *data, "-k", "2"]) == 0
+    assert "any other would cost more" in capsys.readouterr().out
+    assert main(["select", *data, "-k", "1"]) == 0
+    assert "as many as -k asks for" in capsys.readouterr().out
+    assert main(["select", *data, "--model", "gaussian", "-k", "1"]) == 0
+    assert "no other column explains the labels better" in capsys.readouterr().out
+
+
+def test_small_weights_and_none():
+    from bayesieve.cli._show import _signed
+    from bayesieve.cli._terminal import Terminal
+
+    assert [_signed(w) for w in (0.0, 3.18, -0.5, 0.004, -1e-5)] == [
+        "0",
+        "+3.18",
+        "-0.50",
+        "+4e-03",
+        "-1e-05",
+    ]
+    terminal = Terminal(io.StringIO())
+    assert terminal.bar(0.0, 3).strip() == "│"
+    assert terminal.one_sided_bar(0.0, 3) == ""

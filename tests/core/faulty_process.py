@@ -1,4 +1,6 @@
-"""Runs kernels while memory or threads run out: `python faulty_process.py KIND SIZE [CASE ...]`.
+"""Runs kernels while memory or threads run out.
+
+    python faulty_process.py KIND SIZE [CASE ...]
 
 To be started with the library of `tools/faults.cpp` preloaded. Prints one line for each
 case; ends by a signal where a kernel brings the process down.
@@ -14,9 +16,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.core.kernel_cases import CASES  # noqa: E402
+from tests.core.kernel_cases import CASES
 
-from bayesieve import _core  # noqa: E402
+from bayesieve import _core
 
 KINDS = {"memory": 1, "thread": 2}
 
@@ -66,7 +68,9 @@ def main() -> None:
             del call
             refused += found is None and expected is not None
             assert kind == KINDS["memory"] or found is not None or expected is None
-            assert found is None or equal(found, expected), f"{case}: another answer at {n}"
+            assert found is None or equal(found, expected), (
+                f"{case}: another answer at {n}"
+            )
             if seen < n:
                 break
             n += 1 + n // 4

@@ -95,7 +95,7 @@ def _class_sums(form: str, classes: int, rows: int, columns: int) -> Any:
     return make
 
 
-# Shared among threads by class, by stripes of columns, by blocks of columns; one thread.
+# Shared among threads by class, by stripes or blocks of columns, not at all.
 kernel("compressed_class_sums:classes")(_class_sums("csr", 2, ROWS, COLUMNS))
 kernel("compressed_class_sums:stripes")(_class_sums("csr", 1, ROWS, COLUMNS))
 kernel("compressed_class_sums:columns")(_class_sums("csc", 3, ROWS, COLUMNS))

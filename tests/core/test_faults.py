@@ -1,4 +1,4 @@
-"""Kernels when memory or threads run out: an error or the same answer, never an abort."""
+"""Kernels when memory or threads run out: an error or the same answer, no abort."""
 
 from __future__ import annotations
 

@@ -235,26 +235,31 @@ def test_queries_and_relations(tmp_path):
         FROM read_csv('{path}', all_varchar = true)
     """
     labels = [label == "pos" for label in LABELS]
-    counts = ClassCounts.from_text(query, "words", "good")
+    counts = ClassCounts.from_text(None, "words", "good", sql=query)
     assert counts == expected(labels=labels)
     assert ClassCounts.from_text(duckdb.sql(query), "words", "good") == counts
     own = duckdb.connect()
     assert ClassCounts.from_text(own.sql(query), "words", "good") == counts
     weighted = ClassCounts.from_text(own.sql(query), "words", "good", tfidf=True)
     assert weighted.document_count.tolist() == counts.document_count.tolist()
-    assert ClassCounts.from_text(query, "words", "good", tfidf=True) == weighted
+    again = ClassCounts.from_text(None, "words", "good", sql=query, tfidf=True)
+    assert again == weighted
     own.close()
 
 
 def test_queries_that_fail(tmp_path):
     with pytest.raises(ValueError, match="The query failed"):
-        ClassCounts.from_text("SELECT nothing FROM nowhere")
+        ClassCounts.from_text(sql="SELECT nothing FROM nowhere")
     with pytest.raises(ValueError, match=r"no column 'label'.*Did you mean 'labels'\?"):
-        ClassCounts.from_text("SELECT 'a b' AS text, 1 AS labels")
+        ClassCounts.from_text(sql="SELECT 'a b' AS text, 1 AS labels")
     with pytest.raises(ValueError, match="Row 2 of the query has no label"):
-        ClassCounts.from_text("FROM (VALUES ('ab', 1), ('cd', NULL)) t(text, label)")
+        ClassCounts.from_text(
+            sql="FROM (VALUES ('ab', 1), ('cd', NULL)) t(text, label)"
+        )
     with pytest.raises(ValueError, match="The query failed"):
-        ClassCounts.from_text("SELECT 'a' AS text, error('no') AS label FROM range(3)")
+        ClassCounts.from_text(
+            sql="SELECT 'a' AS text, error('no') AS label FROM range(3)"
+        )
 
 
 def test_tables_of_ones_own_come_as_a_relation():
@@ -263,7 +268,7 @@ def test_tables_of_ones_own_come_as_a_relation():
     counts = ClassCounts.from_text(own.sql("SELECT * FROM reviews"))
     assert counts.classes.tolist() == [3]
     with pytest.raises(ValueError, match=r"Hint: .* pass a relation"):
-        ClassCounts.from_text("SELECT * FROM reviews")
+        ClassCounts.from_text(sql="SELECT * FROM reviews")
     own.close()
 
 

@@ -40,6 +40,9 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
+_LONGEST_LINE = 1000
+
+
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, as every other error here."""
 
@@ -77,6 +80,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["demo", "-k", "0"])
     2
     """
+    if (
+        sys.stderr is None
+    ):  # closed by the caller; libraries may write to it all the same
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         code = _run(argv)
         if sys.stdout is not None:  # None when the caller closed it
@@ -130,16 +137,17 @@ def _run(argv: Sequence[str] | None) -> int:
             warnings.simplefilter("ignore", FutureWarning)
             warnings.showwarning = _show_warning
             return _obeyed(arguments) or EXIT_OK
-    except CommandError as error:
-        _complain(str(error))
-        return EXIT_ERROR
-    except (ValueError, ImportError) as error:
+    except (CommandError, ValueError, ImportError) as error:
         from bayesieve.cli._wording import in_options
 
-        _complain(in_options(str(error)))
+        # Shortened first: looking for words in megabytes of a file takes its time.
+        _complain(in_options(_shortened(str(error))))
         return EXIT_ERROR
     except MemoryError:
         _complain("the data needs more memory than there is")
+        return EXIT_ERROR
+    except RecursionError:
+        _complain("a file is nested too deeply to be read")
         return EXIT_ERROR
     except OSError as error:
         if _is_broken_pipe(error) or (
@@ -147,6 +155,15 @@ def _run(argv: Sequence[str] | None) -> int:
         ):
             raise
         _complain(_told(error))
+        return EXIT_ERROR
+    except Exception as error:
+        # Nobody who runs a program can do anything with where it stopped.
+        if os.environ.get("BAYESIEVE_TRACEBACK"):
+            raise
+        _complain(
+            f"unexpected {type(error).__name__}: {error} (a fault of bayesieve; "
+            "BAYESIEVE_TRACEBACK=1 shows where)"
+        )
         return EXIT_ERROR
 
 
@@ -205,10 +222,17 @@ def _examples(command: Command) -> str | None:
 
 def _complain(message: str) -> None:
     """Write one line to stderr, whatever line breaks the message has."""
-    line = "bayesieve: " + plain_text(" ".join(message.split()))
+    line = "bayesieve: " + _shortened(plain_text(" ".join(message.split())))
     if sys.stderr is not None:
         encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
         print(line.encode(encoding, "replace").decode(encoding), file=sys.stderr)
+
+
+def _shortened(line: str) -> str:
+    """Leave the middle out of a line that quotes much of a file."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return f"{line[: _LONGEST_LINE - 300]} ... {line[-300:]}"
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

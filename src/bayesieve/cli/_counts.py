@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from typing import Any
 
@@ -106,7 +107,8 @@ def _show(
     if counts.n_classes > 20:
         terminal.line(f"  and {counts.n_classes - 20} more classes")
     terminal.paragraph(
-        f"Saved to {arguments.save!r}. Try next: bayesieve path {arguments.save}"
+        f"Saved to {arguments.save!r}. Try next: bayesieve path "
+        f"{plain_text(shlex.quote(arguments.save))}"
     )
 
 

@@ -7,11 +7,11 @@ are text until all of a column is known, and a file is read in the order of its 
 from __future__ import annotations
 
 import contextlib
-import csv
 import difflib
+import functools
 import glob
-import io
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,8 +44,8 @@ _FORMATS = {
 _PACKED = (".gz", ".zst", ".bz2")
 _ZIP = b"PK\x03\x04"  # what saved counts and models begin with
 _BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
-# Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
-_LONGEST_ROW = 1 << 25
+_MOST_COLUMNS = 100_000  # of a CSV file; DuckDB's time grows with their square
+_LONGEST_ROW = 1 << 25  # as in the library, which is loaded later
 
 
 def needs(name: str) -> Any:
@@ -65,6 +65,8 @@ def check_model_file(path: str) -> None:
         raise CommandError(f"there is no model {path!r}.{near}")
     if os.path.isdir(path):
         raise CommandError(f"{path!r} is a folder, and a model is a file.")
+    if not os.path.isfile(path):  # opening a pipe would wait for whoever writes to it
+        raise CommandError(f"{path!r} is a stream, and a model is a file.")
     with open(path, "rb") as file:
         begins = file.read(len(_ZIP))
     if begins != _ZIP:
@@ -110,6 +112,10 @@ def _globbed(pattern: str) -> list[str]:
 def _matches(pattern: str) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
+    if "://" in pattern:
+        raise CommandError(
+            f"files must be on this machine. Got {pattern!r}. Hint: fetch it first."
+        )
     if pattern == "-" or (os.path.exists(pattern) and not os.path.isdir(pattern)):
         raise CommandError(
             f"{pattern!r} is a stream, and data must be in files, which are read more "
@@ -192,6 +198,10 @@ class DataFiles:
     format : str
     skip_bad_rows : bool
         Whether rows that cannot be read are left out.
+    longest : int
+        Bytes that a row may have.
+    same_rows : SameRows or None
+        What was read, if the files are read several times.
     skipped : list of int
         Rows left out of each file of each pass; known for CSV and TSV files.
     undecoded : list of int
@@ -201,6 +211,8 @@ class DataFiles:
     paths: tuple[str, ...]
     format: str
     skip_bad_rows: bool = False
+    longest: int = _LONGEST_ROW
+    same_rows: Any = field(default=None, compare=False)
     skipped: list[int] = field(default_factory=list, compare=False)
     undecoded: list[int] = field(default_factory=list, compare=False)
 
@@ -228,7 +240,7 @@ class DataFiles:
         needs("duckdb")
         from bayesieve.counts._duckdb import reading_connection
 
-        return reading_connection()
+        return reading_connection(self.paths)
 
     @computed_once
     def columns(self) -> list[str]:
@@ -244,12 +256,20 @@ class DataFiles:
         duckdb = needs("duckdb")
         for path in self.paths:
             done = 0
+            reading = None
+            if self.same_rows is not None:
+                reading = self.same_rows.reading(repr(path), columns)
             try:
                 for batch in self._batches(path, columns):
+                    if reading is not None:
+                        reading.add(batch.columns)
                     yield path, done, batch
                     done += batch.num_rows
-            except duckdb.Error as error:
+            # DuckDB before 2.0 lets the latter out for a damaged Parquet file.
+            except (duckdb.Error, RuntimeError) as error:
                 raise self._unreadable(path, error) from None
+            if reading is not None:
+                reading.end()
 
     def _batches(self, path: str, columns: Sequence[str]) -> Iterator[Any]:
         source = self._source(path)
@@ -258,10 +278,20 @@ class DataFiles:
         asked = ", ".join(
             f"{self._identifier(path, name)} AS c{i}" for i, name in enumerate(columns)
         )
+        from bayesieve.counts import _text_files as texts
+
+        if self.format == "parquet":
+            texts.check_parquet(self.connection, path, columns, self.longest)
         self._forget_rejects()
         relation = self.connection.sql(f"SELECT {asked} FROM {source}")
-        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-        yield from read(_BATCH_ROWS)
+        n_bytes = 0
+        for batch in texts.record_batches(relation, _BATCH_ROWS):
+            if self.is_text:
+                n_bytes += sum(map(texts.value_bytes, batch.columns))
+            yield batch
+        if self.is_text:
+            opened = functools.partial(self._stream, path)
+            texts.check_last_row(path, opened, self.longest, n_bytes)
         if self.skip_bad_rows and self.is_text:
             count = (
                 "SELECT count(DISTINCT line), count(DISTINCT CASE WHEN "
@@ -283,7 +313,9 @@ class DataFiles:
 
     def _source(self, path: str) -> str | None:
         """Return the SQL that reads a file, None for a file without anything."""
-        place = _quoted(_literal(path))
+        from bayesieve.counts._duckdb import literal, quoted
+
+        place = quoted(literal(path))
         if self.format == "parquet":
             return f"read_parquet({place})"
         if self._is_blank(path):
@@ -298,15 +330,19 @@ class DataFiles:
             )
             return (
                 f"read_csv({place}, auto_detect = false, header = true, "
-                f"skip = {blank}, delim = {_quoted(delimiter)}, quote = '\"', "
+                f"skip = {blank}, delim = {quoted(delimiter)}, quote = '\"', "
                 f"escape = '\"', columns = {{{kinds}}}, max_line_size = "
-                f"{_LONGEST_ROW}, buffer_size = {_LONGEST_ROW}{skip})"
+                f"{self.longest}, buffer_size = {max(self.longest, 1 << 20)}{skip})"
             )
+        from bayesieve.counts._text_files import refuse_deep_json
+
         form = "newline_delimited" if self.format == "json lines" else "auto"
+        with self._stream(path) as stream:
+            refuse_deep_json(stream, repr(path), by_line=form != "auto")
         skip = self.skip_bad_rows and form != "auto"
         return (
             f"read_json({place}, format = '{form}', sample_size = -1, "
-            f"maximum_object_size = {_LONGEST_ROW}"
+            f"maximum_object_size = {self.longest}"
             f"{', ignore_errors = true' if skip else ''})"
         )
 
@@ -319,7 +355,7 @@ class DataFiles:
         duckdb = needs("duckdb")
         try:
             return list(self.connection.sql(f"FROM {source} LIMIT 0").columns)
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
             raise self._unreadable(path, error) from None
 
     @computed_once
@@ -333,22 +369,32 @@ class DataFiles:
         return self._headers[path]
 
     def _read_header(self, path: str) -> tuple[list[str], str, int]:
+        from bayesieve.counts._text_files import HeaderError, header_row
+
         best: tuple[list[str], str, int] = ([], ",", 0)
+        problem = None
         for delimiter in "\t" if self.format == "tsv" else ",;\t|":
-            with self._stream(path) as stream:
-                lines = io.TextIOWrapper(
-                    stream, encoding="utf-8-sig", errors="replace", newline=""
-                )
-                rows = csv.reader(lines, delimiter=delimiter)
-                blank, names = next(
-                    ((n, row) for n, row in enumerate(rows) if row), (0, [])
-                )
-            if len(names) > len(best[0]):
+            try:
+                with self._stream(path) as stream:
+                    blank, names = header_row(
+                        stream, delimiter, self.longest, repr(path)
+                    )
+            except HeaderError as error:
+                problem = error
+                continue
+            if names is not None and len(names) > len(best[0]):
                 best = (names, delimiter, blank)
+        if problem is not None and len(best[0]) < 2:
+            raise problem
         names = [name or f"column {i + 1}" for i, name in enumerate(best[0])]
-        for name in names:
-            if names.count(name) > 1:
-                raise CommandError(f"{path!r} has two columns {name!r}.")
+        if len(names) > _MOST_COLUMNS:
+            raise CommandError(
+                f"a table must have at most {_MOST_COLUMNS:,} columns. {path!r} has "
+                f"{len(names):,}. Hint: svmlight files hold wide matrices."
+            )
+        name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+        if times > 1:
+            raise CommandError(f"{path!r} has two columns {name!r}.")
         return names, best[1], best[2]
 
     def _is_blank(self, path: str) -> bool:
@@ -369,11 +415,16 @@ class DataFiles:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
 
     def _unreadable(self, path: str, error: Exception) -> CommandError:
-        with self._stream(path) as stream:
-            lines = io.BufferedReader(stream, 1 << 20)
-            return unreadable(
-                path, self.format, error, lines, skippable=self._skippable
-            )
+        from bayesieve.counts._text_files import bad_json_line, oversized, too_long
+
+        if oversized(error):
+            return CommandError(str(too_long(f"a row of {path!r}", self.longest)))
+        found = None
+        if self.format == "json lines":
+            with self._stream(path) as stream:
+                found = bad_json_line(stream, self.longest)
+        problem = None if found is None else f"line {found[0]:,} {found[1]}"
+        return unreadable(path, self.format, error, problem, skippable=self._skippable)
 
     def warn_skipped(self, others: int = 0, note: str = "") -> None:
         """Tell how many rows were left out so far, with others that were."""
@@ -392,17 +443,3 @@ class DataFiles:
     @property
     def _skippable(self) -> bool:
         return not self.skip_bad_rows and self.format in ("csv", "tsv", "json lines")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _literal(path: str) -> str:
-    """Return a path that DuckDB does not take for a pattern of other paths."""
-    for character in "[*?":
-        if character == "[":
-            path = path.replace("[", "\0")
-        else:
-            path = path.replace(character, f"[{character}]")
-    return path.replace("\0", "[[]")

@@ -7,6 +7,7 @@ import bz2
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,11 +17,13 @@ from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._fitted import Clock, Fitted
 from bayesieve.cli._labels import HeldOut, Labels, as_labels
-from bayesieve.cli._table_data import MATRIX_KINDS, fit_matrix
+from bayesieve.cli._table_data import MATRIX_KINDS, fit_matrix, physical_memory
 
 __all__ = ["MatrixData", "svmlight_batches"]
 
 _CHUNK_BYTES = 1 << 26
+_BYTES_PER_COLUMN = 100  # of the counts of two classes, and what a solver makes of them
+_UNREADABLE = (ValueError, OverflowError)
 
 
 def svmlight_batches(files: DataFiles) -> Iterator[tuple[Any, np.ndarray]]:
@@ -35,24 +38,62 @@ def svmlight_batches(files: DataFiles) -> Iterator[tuple[Any, np.ndarray]]:
         try:
             with opened(path, "rb") as file:
                 before = 0
-                while lines := file.readlines(_CHUNK_BYTES):
+                for block in _blocks(file, path, files.longest):
                     try:
-                        X, y = _parsed(lines)
-                    except ValueError:
+                        X, y = _parsed(block)
+                    except _UNREADABLE:
+                        lines = block.splitlines(keepends=True)
                         raise _bad_line(path, before, lines) from None
-                    before += len(lines)
+                    if X.shape[1] > _most_columns():
+                        raise _too_wide(path, before, block, X)
+                    before += block.count(b"\n")
                     if X.shape[0]:
                         yield X, y
         except CommandError:
             raise
-        except (ValueError, OSError, EOFError) as error:
+        except (ValueError, OSError, EOFError, zlib.error) as error:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
 
 
-def _parsed(lines: list[bytes]) -> tuple[Any, np.ndarray]:
+def _blocks(file: Any, path: str, longest: int) -> Iterator[bytes]:
+    """Pieces of a file that end where a line ends."""
+    from bayesieve.counts._text_files import too_long
+
+    while block := file.read(_CHUNK_BYTES):
+        if not block.endswith(b"\n"):
+            rest = file.readline(longest + 1)
+            if len(rest) > longest:
+                raise too_long(f"a line of {path!r}", longest)
+            block += rest
+        yield block
+
+
+def _parsed(block: bytes) -> tuple[Any, np.ndarray]:
     from sklearn.datasets import load_svmlight_file
 
-    return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+    X, y = load_svmlight_file(io.BytesIO(block), zero_based=True)
+    if X.indices.size and X.indices.min() < 0:
+        raise ValueError(f"Got the column {X.indices.min()}, and columns are >= 0")
+    return X, y
+
+
+def _most_columns() -> int:
+    """Columns whose counts fit into the memory of this machine."""
+    return physical_memory() // _BYTES_PER_COLUMN
+
+
+def _too_wide(path: str, before: int, block: bytes, X: Any) -> CommandError:
+    row = int(np.searchsorted(X.indptr, np.argmax(X.indices), side="right")) - 1
+    filled = [
+        number
+        for number, line in enumerate(block.splitlines(), start=before + 1)
+        if line.split(b"#")[0].strip()
+    ]
+    return CommandError(
+        f"line {filled[row]:,} of {path!r} has the column {X.shape[1] - 1:,}, and the "
+        f"counts of so many columns take {X.shape[1] * _BYTES_PER_COLUMN:,} bytes, "
+        "more than there is memory. Hint: number the columns that occur from 0 on."
+    )
 
 
 def _bad_line(path: str, before: int, lines: list[bytes]) -> CommandError:
@@ -60,15 +101,15 @@ def _bad_line(path: str, before: int, lines: list[bytes]) -> CommandError:
     while len(lines) > 1:
         half = len(lines) // 2
         try:
-            _parsed(lines[:half])
-        except ValueError:
+            _parsed(b"".join(lines[:half]))
+        except _UNREADABLE:
             lines = lines[:half]
         else:
             lines, before = lines[half:], before + half
     problem = "its values do not fit those of other lines"
     try:
-        _parsed(lines)
-    except ValueError as error:
+        _parsed(b"".join(lines))
+    except _UNREADABLE as error:
         problem = str(error).replace("b'", "'").rstrip(".")
     return CommandError(
         f"line {before + 1:,} of {path!r} cannot be read: {problem}. Hint: a line is "

@@ -54,6 +54,13 @@ def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> No
         action="store_true",
         help="leave out rows without a label or that cannot be read",
     )
+    columns.add_argument(
+        "--max-row-bytes",
+        type=_row_bytes,
+        default=1 << 25,
+        metavar="N",
+        help="longest row of a file, unpacked (default: 33554432)",
+    )
 
 
 def add_text_arguments(parser: argparse.ArgumentParser) -> None:
@@ -186,6 +193,14 @@ def _seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"must be a number > 0. Got {text!r}.")
     return value
+
+
+def _row_bytes(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1 << 30:
+        raise argparse.ArgumentTypeError(
+            f"must be a number of bytes in 1...{1 << 30:,}. Got {text!r}."
+        )
+    return int(text)
 
 
 def _ngrams(text: str) -> tuple[int, int]:

@@ -184,7 +184,7 @@ def _select_command(arguments: argparse.Namespace) -> str:
         place = words.index("--sizes")
         words = words[:place] + words[place + 2 :]
     kept = [word for word in words if not word.startswith("--sizes=")]
-    return shlex.join(["bayesieve", "select", *kept])
+    return plain_text(shlex.join(["bayesieve", "select", *kept]))
 
 
 def _thinned(rows: list[dict[str, Any]], kept: set[int]) -> list[dict[str, Any]]:

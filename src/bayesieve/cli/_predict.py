@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -49,6 +48,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="write JSON lines instead of CSV"
     )
+    parser.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="write an apostrophe before labels and file names in CSV and TSV that a "
+        "spreadsheet would run as formulas; without it they are written as they are",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -57,7 +62,11 @@ def _run(arguments: argparse.Namespace) -> None:
         {"--out": arguments.out}, [arguments.model, *expanded(arguments.data)]
     )
     check_model_file(arguments.model)
-    files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
+    files = replace(
+        find_files(arguments.data),
+        skip_bad_rows=arguments.skip_bad_rows,
+        longest=arguments.max_row_bytes,
+    )
     from bayesieve.cli._progress import Progress
     from bayesieve.persistence import load_model, load_notes
     from bayesieve.utils._strict_json import read_json
@@ -83,14 +92,21 @@ def _run(arguments: argparse.Namespace) -> None:
     if len(files.paths) > 1:
         header.insert(0, "file")
     tally, done = _Tally(model.classes_.tolist()), 0
-    with _sink(arguments.out, form, header) as sink, Progress("Predicting") as bar:
+    paths = {path: _encodable(path) for path in files.paths}
+    escape = arguments.escape_formulas and form in ("csv", "tsv")
+    if form in ("csv", "tsv") and not escape:
+        _warn_formulas([*map(str, model.classes_.tolist()), *paths.values()])
+    names = [_escaped(name) for name in header] if escape else header
+    with _sink(arguments.out, form, names) as sink, Progress("Predicting") as bar:
         for path, before, rows, truth in source:
             columns = _columns(model, rows, arguments.proba)
             tally.add(truth or [], columns[0])
             numbers = list(range(before + 1, before + 1 + len(columns[0])))
             columns.insert(0, numbers)
             if len(files.paths) > 1:
-                columns.insert(0, [path] * len(numbers))
+                columns.insert(0, [paths.get(path, path)] * len(numbers))
+            if escape:
+                columns = [list(map(_escaped, column)) for column in columns]
             sink.add(columns)
             done += len(numbers)
             bar.update(done, "rows")
@@ -100,6 +116,40 @@ def _run(arguments: argparse.Namespace) -> None:
         print(f"bayesieve: {plain_text(tally.told())}", file=sys.stderr)
     if arguments.out is not None and sys.stderr is not None:
         print(f"bayesieve: wrote {done:,} rows to {arguments.out!r}", file=sys.stderr)
+
+
+def _encodable(path: str) -> str:
+    """Return a path that can be written as UTF-8, whatever bytes its name has."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_formula(value: Any) -> bool:
+    """Tell what a spreadsheet would compute: text that begins like a formula."""
+    if not isinstance(value, str) or not value.startswith(
+        ("=", "+", "-", "@", "\t", "\r")
+    ):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
+
+
+def _escaped(value: Any) -> Any:
+    return f"'{value}" if _is_formula(value) else value
+
+
+def _warn_formulas(values: list[str]) -> None:
+    """Tell that a table holds what a spreadsheet would run; it is written as it is."""
+    found = [value for value in values if _is_formula(value)]
+    if found and sys.stderr is not None:
+        print(
+            f"bayesieve: warning: {found[0]!r} begins as a formula does, and a "
+            "spreadsheet that opens the predictions may run it. Hint: "
+            "--escape-formulas writes an apostrophe before it.",
+            file=sys.stderr,
+        )
 
 
 def _columns(model: Any, rows: Any, proba: bool) -> list[list[Any]]:
@@ -306,11 +356,25 @@ class _Sink(Protocol):
         """Finish, also when there were no rows."""
 
 
+class _Shown:
+    """A terminal, which data must not steer: what cannot be printed is escaped."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text; only ends of lines are not escaped."""
+        shown = "\n".join(map(plain_text, text.split("\n")))
+        return self._stream.write(shown)
+
+
 class _CsvSink:
     """CSV or TSV."""
 
     def __init__(self, file: Any, delimiter: str, header: list[str]) -> None:
-        self._writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        self._file, self._delimiter = file, delimiter
+        # Python's own writer leaves a carriage return without quotes.
+        self._quoted = (delimiter, '"', "\r", "\n")
         self._header: list[str] | None = header
 
     def add(self, columns: list[list[Any]]) -> None:
@@ -319,15 +383,24 @@ class _CsvSink:
         shown = [
             [f"{value:.6g}" for value in column]
             if column and isinstance(column[0], float)
-            else column
+            else [self._field(str(value)) for value in column]
             for column in columns
         ]
-        self._writer.writerows(zip(*shown, strict=True))
+        self._write(zip(*shown, strict=True))
+
+    def _field(self, text: str) -> str:
+        if any(mark in text for mark in self._quoted):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+    def _write(self, rows: Iterable[Iterable[str]]) -> None:
+        lines = [self._delimiter.join(row) + "\n" for row in rows]
+        self._file.write("".join(lines))
 
     def end(self) -> None:
         """Write the header, once."""
         if self._header is not None:
-            self._writer.writerow(self._header)
+            self._write([map(self._field, self._header)])
             self._header = None
 
 
@@ -381,6 +454,8 @@ def _sink(path: str | None, form: str, header: list[str]) -> Iterator[_Sink]:
     with contextlib.ExitStack() as stack:
         if path is None:
             file: Any = sys.stdout or stack.enter_context(open(os.devnull, "w"))
+            if file.isatty():
+                file = _Shown(file)
         else:
             beside = stack.enter_context(written(path))
             if form == "parquet":

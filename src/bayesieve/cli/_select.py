@@ -215,11 +215,15 @@ def _show(
             f"Search nodes: {certificate['nodes']:,}. Selected in {seconds:.2g} s."
         )
     else:
-        told = f"{k} of {outcome['n_features']:,} {unit} have a weight: "
-        if arguments.k in (None, "all"):
-            told += "any other would cost more than it tells."
+        have = "has" if k == 1 else "have"
+        told = f"{k} of {outcome['n_features']:,} {unit} {have} a weight: "
+        most = arguments.k
+        if isinstance(most, float):
+            most = max(1, round(most * outcome["n_features"]))
+        if most == k:
+            told += "those that say most, as many as -k asks for."
         else:
-            told += "those that say most, as many as -k allows."
+            told += "any other would cost more than it tells."
         terminal.paragraph(told, "bold")
         if outcome["stopped"] == "time":
             terminal.paragraph("The search of the weights stopped at --time-limit.")
@@ -249,7 +253,11 @@ def _show_scores(outcome: dict[str, Any], majority: str, terminal: Terminal) -> 
     scores = outcome["evaluation"]
     k, unit = outcome["k"], outcome["unit"]
     rows: list[tuple[str, float | None, float | None]] = [
-        (f"these {k:,} {unit}", scores["accuracy"], scores["log_loss"])
+        (
+            f"these {k:,} {unit}" if k != 1 else f"this {unit[:-1]} alone",
+            scores["accuracy"],
+            scores["log_loss"],
+        )
     ]
     if "all_features_accuracy" in scores:
         every = f"all {outcome['n_features']:,} {unit}"
@@ -265,12 +273,12 @@ def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
     if arguments.save is not None:
         size = os.path.getsize(arguments.save)
         written.append(f"model in {arguments.save!r} ({_bytes(size)})")
-        saved = shlex.quote(arguments.save)
+        saved = plain_text(shlex.quote(arguments.save))
         steps.append((f"bayesieve predict {saved} DATA", "label new rows"))
         if arguments.report is None:
             steps.append((f"bayesieve report {saved}", "a page to show"))
     else:
-        again = shlex.join(arguments.command_line)
+        again = plain_text(shlex.join(arguments.command_line))
         steps.append((f"{again} --save FILE", "keep the model"))
     if arguments.report is not None:
         written.append(f"report in {arguments.report!r}")

@@ -81,8 +81,15 @@ def _show_two_sides(
         line = f"  {terminal.fit(row.name, name)}"
         for c in range(2):
             line += f"{counted[c]:>{cells[c]}}" if cells[c] else ""
-        line += f"{row.weight:>+{weight}.2f}  "
+        line += f"{_signed(row.weight):>{weight}}  "
         terminal.line(line + terminal.bar(row.weight / largest, half).rstrip())
+
+
+def _signed(weight: float) -> str:
+    """A weight with its sign; one that is small is not shown as nothing."""
+    if not weight:
+        return "0"
+    return f"{weight:+.2f}" if abs(weight) >= 0.005 else f"{weight:+.0e}"
 
 
 def _numbers(row: Feature) -> list[str]:
@@ -123,14 +130,15 @@ def _show_columns(rows: Sequence[Feature], unit: str, terminal: Terminal) -> Non
 
 def certificate_sentence(certificate: dict[str, Any], k: int, unit: str) -> str:
     """Say in one sentence what the certificate proves."""
-    these = f"{k:,} {unit}" if k != 1 else f"one of the {unit}"
+    one = unit.removesuffix("s")
     if certificate["is_optimal"]:
-        return f"Proven: no other {these} explain the labels better."
+        told = f"{k:,} {unit} explain" if k != 1 else f"{one} explains"
+        return f"Proven: no other {told} the labels better."
     short = 100 * certificate["relative_gap"]
     remark = f"; {certificate['remark']}" if "remark" in certificate else ""
     return (
-        f"Proven: these {these} are at most {short:.2g} % short of the best "
-        f"possible{remark}."
+        f"Proven: {f'these {k:,} {unit} are' if k != 1 else f'this {one} is'} at most "
+        f"{short:.2g} % short of the best possible{remark}."
     )
 
 

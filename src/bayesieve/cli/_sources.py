@@ -91,7 +91,11 @@ class CountsData:
 
 def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
     """Find the files, settle their columns and labels, and say what was guessed."""
-    files = replace(find_files(arguments.data), skip_bad_rows=arguments.skip_bad_rows)
+    files = replace(
+        find_files(arguments.data),
+        skip_bad_rows=arguments.skip_bad_rows,
+        longest=arguments.max_row_bytes,
+    )
     nothing = Columns(None, None, [], {})
     if files.format == "saved":
         return CountsData(files, arguments), nothing
@@ -105,7 +109,9 @@ def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
             )
         return MatrixData(files, arguments), nothing
     from bayesieve.cli._labels import read_labels
+    from bayesieve.counts._same_rows import SameRows
 
+    files = replace(files, same_rows=SameRows())
     columns = choose_columns(files, arguments)
     say_guesses(columns)
     assert columns.label is not None  # asked for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import warnings
 from collections.abc import Iterator
@@ -17,13 +18,28 @@ from bayesieve.cli._fitted import Clock, Fitted, default_size
 from bayesieve.cli._labels import HeldOut, Labels, rows_with_codes
 from bayesieve.cli._progress import Progress
 
-__all__ = ["MATRIX_KINDS", "TableData", "fit_matrix", "frame_of", "typed_as"]
+__all__ = [
+    "MATRIX_KINDS",
+    "TableData",
+    "fit_matrix",
+    "frame_of",
+    "physical_memory",
+    "typed_as",
+]
 
 #: Ways to write that a value is missing in a CSV file.
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 #: Values from which fitting takes more than a second or so.
 _SLOW_CELLS = 2_000_000
 MATRIX_KINDS = {"multinomial": "count", "bernoulli": "binary", "gaussian": "moments"}
+
+
+def physical_memory() -> int:
+    """Bytes of memory of this machine; some number where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 34
 
 
 def frame_of(batch: Any, names: list[str], *, from_text: bool) -> Any:
@@ -108,6 +124,14 @@ class TableData:
         """Return the frame and the class number of each row."""
         pyarrow = needs("pyarrow")
         names = self.columns.features
+        # A column of equal values takes no room in a Parquet file, whatever its rows.
+        needed = 8 * self.labels.n_rows * len(names)
+        if needed > physical_memory():
+            raise CommandError(
+                f"a table is held in memory, and {self.files.name!r} takes at least "
+                f"{needed:,} bytes: {self.labels.n_rows:,} rows of {len(names):,} "
+                "columns. Hint: --drop COL, or fewer rows."
+            )
         batches, codes, done = [], [np.zeros(0, dtype=np.int64)], 0
         with Progress("Reading", self.labels.n_rows) as bar:
             for own, batch in rows_with_codes(self.files, names, self.labels):

@@ -108,6 +108,8 @@ class Terminal:
 
     def _blocks(self, share: float, width: int) -> tuple[str, str]:
         """Return a bar that ends, and one that begins, at the middle line."""
+        if not share:
+            return "", ""
         steps = round(min(abs(share), 1.0) * width * 2)
         if not self.unicode:
             bar = "#" * max((steps + 1) // 2, 1)

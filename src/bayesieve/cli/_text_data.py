@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
-from bayesieve.cli._files import DataFiles
+from bayesieve.cli._files import DataFiles, needs
 from bayesieve.cli._fitted import Clock, Fitted, default_size, one_standard_error
 from bayesieve.cli._labels import HeldOut, Labels, rows_with_codes
 from bayesieve.cli._options import text_parameters
@@ -48,7 +48,14 @@ _MOST_TERMS = 3_000_000
 def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
     """Return an Arrow array of strings; a missing text is empty in a CSV file."""
     if str(values.type) not in ("string", "large_string", "string_view"):
-        values = values.cast("string")
+        pyarrow = needs("pyarrow")
+        try:
+            values = values.cast("string")
+        except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid) as error:
+            raise CommandError(
+                f"the texts of {files.name!r} are {values.type}, and cannot be read as "
+                f"text: {error}"
+            ) from None
     if values.null_count:
         if not files.is_text and not files.skip_bad_rows:
             row = first + int(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
-from collections.abc import Iterable
-from typing import Any
 
 from bayesieve.cli._command import CommandError
 
@@ -43,7 +40,7 @@ def check_encoding(path: str, form: str, beginning: bytes) -> None:
 
 
 def unreadable(
-    path: str, form: str, error: Exception, lines: Iterable[bytes], *, skippable: bool
+    path: str, form: str, error: Exception, found: str | None, *, skippable: bool
 ) -> CommandError:
     """Say in one line why DuckDB could not read a file.
 
@@ -52,14 +49,12 @@ def unreadable(
     path, form : str
     error : Exception
         What DuckDB says, in many lines.
-    lines : iterable of bytes
-        The lines of the file, read for JSON lines only.
+    found : str or None
+        What is known to be wrong, better than DuckDB can say it.
     skippable : bool
         Whether bad rows could be left out.
     """
-    problem = _problem(str(error)) or type(error).__name__
-    if form == "json lines":
-        problem = _bad_json_line(lines) or problem
+    problem = found or _problem(str(error)) or type(error).__name__
     hints = []
     if "state machine" in problem:  # which no setting for single rows gets past
         ending = _ENDINGS.get(form, form)
@@ -91,15 +86,3 @@ def _problem(message: str) -> str:
     for prefix in ("Invalid Input Error: ", "IO Error: ", "Binder Error: "):
         told = told.removeprefix(prefix)
     return told[:_LONGEST_PROBLEM]
-
-
-def _bad_json_line(lines: Iterable[bytes]) -> str | None:
-    """Look for the line that cannot be read, as DuckDB may count in another way."""
-    for number, line in enumerate(lines, start=1):
-        try:
-            own: Any = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            json.loads(own.strip() or "0")
-        except ValueError as error:
-            what = "is not UTF-8" if isinstance(error, UnicodeError) else "is no JSON"
-            return f"line {number:,} {what}: {error}"
-    return None

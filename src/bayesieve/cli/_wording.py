@@ -32,6 +32,13 @@ _WORDS = (
         "measurements",
     ),
     (r"with weights=True", "with --weights"),
+    (
+        r"is not a readable file of class counts; it must be one written by "
+        r"ClassCounts\.save\. Got: .*",
+        "is no file of counts, or a damaged one. Hint: bayesieve counts DATA --save "
+        "FILE writes one",
+    ),
+    (r"\bmax_row_bytes\b", "--max-row-bytes"),
     (r"min_df, max_df and max_features leave", "--min-df and --max-df leave"),
     (r"\bmin_df\b", "--min-df"),
     (r"\bmax_df\b", "--max-df"),

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from bayesieve.counts._batch_counter import BadRows, BatchCounter, coded
 from bayesieve.counts._checkpoint import Checkpoint, file_state
 from bayesieve.counts._parts import Array, Parts, laid_out
+from bayesieve.counts._same_rows import SameRows
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_counts import TextCounts
 from bayesieve.counts._text_files import TextFile, csv_label
@@ -21,7 +22,6 @@ from bayesieve.counts._text_input import sized
 from bayesieve.counts._text_labels import LabelCodes, as_written, sort_order
 from bayesieve.counts._text_options import DEFAULT_PATTERN, TextOptions
 from bayesieve.counts._text_scan import tfidf_sums
-from bayesieve.counts._text_source import text_pieces
 from bayesieve.utils._progress import ProgressBar
 
 
@@ -42,7 +42,7 @@ def text_options(stop_words: Any = None, **options: Any) -> TextOptions:
 
 
 def from_text_parts(
-    source: Any,
+    pieces: list[Any],
     text: str,
     label: str,
     options: TextOptions,
@@ -58,11 +58,16 @@ def from_text_parts(
     checkpoint: Any,
     progress: bool,
     tfidf: bool,
+    same_rows: SameRows | None = None,
 ) -> Parts:
-    """Count a source of texts; see `ClassCounts.from_text`."""
-    pieces = text_pieces(source, text, label, threads)
+    """Count the pieces of a source of texts; see `ClassCounts.from_text`.
+
+    `same_rows` takes note of what is read, for whoever reads the source again.
+    """
+    if tfidf and same_rows is None:
+        same_rows = SameRows()
     _check_limits(min_df, max_df, max_features)
-    if tfidf and not all(getattr(piece, "twice", True) for piece in pieces):
+    if tfidf and not readable_twice(pieces):
         raise ValueError(
             "tfidf=True reads the source twice, and an iterator can be read once. "
             "Hint: pass a list of batches, a table, a query or files."
@@ -82,7 +87,7 @@ def from_text_parts(
     with _Progress(pieces, progress) as bar:
         if checkpoint is None:
             for piece in pieces:
-                _count(counting, piece, bar)
+                _count(counting, piece, bar, same_rows)
             parts = counting.finish()
         else:
             settings = {
@@ -92,7 +97,7 @@ def from_text_parts(
                 "classes": None if given is None else given.tolist(),
             }
             kept = Checkpoint(checkpoint, settings)
-            parts = _count_with(kept, pieces, counting, bar)
+            parts = _count_with(kept, pieces, counting, bar, same_rows)
     if not parts.class_count.any():
         counting.bad_rows.warn()  # says what was left out
         raise ValueError("There must be at least one row to count. Got none.")
@@ -113,9 +118,16 @@ def from_text_parts(
         )
     kind = parts.kind
     if tfidf:
-        skip = on_bad_rows == "skip"
+        assert same_rows is not None
         counts = _weighted(
-            counts, pieces, parts.classes, options, threads, skip, read_as
+            counts,
+            pieces,
+            parts.classes,
+            options,
+            threads,
+            on_bad_rows == "skip",
+            read_as,
+            same_rows,
         )
         kind = "count"
     parts = replace(
@@ -127,6 +139,11 @@ def from_text_parts(
     )
     counting.bad_rows.warn()
     return _as_written(parts) if given is None and value_of is csv_label else parts
+
+
+def readable_twice(pieces: list[Any]) -> bool:
+    """Whether the pieces of a source can be read from the beginning again."""
+    return all(getattr(piece, "twice", True) for piece in pieces)
 
 
 def _reading(pieces: list[Any]) -> Callable[[Any], Any] | None:
@@ -202,10 +219,13 @@ def _place(piece: Any, first: int, row: int) -> str:
     return str(piece.place(first + row))
 
 
-def _count(counting: BatchCounter, piece: Any, bar: _Progress) -> None:
+def _count(
+    counting: BatchCounter, piece: Any, bar: _Progress, same_rows: SameRows | None
+) -> None:
     first = 0
     bar.begin(piece)
-    for texts, labels in piece.batches(counting.bad_rows):
+    read = piece.batches if same_rows is None else partial(same_rows.pairs, piece)
+    for texts, labels, *_ in read(counting.bad_rows):
         counting.add(texts, labels, partial(_place, piece, first))
         first += len(texts)
         bar.read(texts)
@@ -217,6 +237,7 @@ def _count_with(
     files: list[Any],
     counting: BatchCounter,
     bar: _Progress,
+    same_rows: SameRows | None,
 ) -> Parts:
     """Count files that are not yet counted, and keep what is counted on disk."""
     if not all(isinstance(piece, TextFile) for piece in files):
@@ -233,7 +254,7 @@ def _count_with(
                 bar.end(piece)
                 continue
             before = file_state(piece.path)
-            _count(counting, piece, bar)
+            _count(counting, piece, bar, same_rows)
             checkpoint.note(piece.path, before)
             if checkpoint.is_time():
                 checkpoint.save(counting.finish(), counting.bad_rows)
@@ -250,16 +271,27 @@ def _weighted(
     threads: int | None,
     skip: bool,
     value_of: Callable[[Any], Any] | None,
+    same_rows: SameRows,
 ) -> TextCounts:
     """Return the counts with class sums of tf-idf values, from a second scan."""
 
     def batches() -> Iterator[tuple[Any, Array]]:
         label_codes = LabelCodes(classes, value_of)
         bad_rows = BadRows(skip)
+        seen = np.zeros(counts.n_classes, dtype=np.int64)
         for piece in pieces:
-            for texts, labels in piece.batches(bad_rows):
+            for texts, labels in same_rows.pairs(piece, bad_rows):
                 texts = sized(texts)
-                yield texts, coded(label_codes, texts, labels, bad_rows)
+                codes = coded(label_codes, texts, labels, bad_rows)
+                seen += np.bincount(codes[codes >= 0], minlength=seen.size)
+                yield texts, codes
+        # What a checkpoint brought was not read in this run: its rows can be counted.
+        if not np.array_equal(seen, counts.n_documents):
+            raise ValueError(
+                "The source of texts changed since it was counted: tfidf=True reads it "
+                f"again, and found {int(seen.sum()):,} rows in place of "
+                f"{int(counts.n_documents.sum()):,}. Hint: count with a new checkpoint."
+            )
 
     sums = tfidf_sums(batches, counts, options, threads=threads)
     return replace(counts, count=sums)

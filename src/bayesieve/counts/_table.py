@@ -29,9 +29,11 @@ from bayesieve.counts._reshape import scale, select
 from bayesieve.counts._spark import default_groups, spark_parts
 from bayesieve.counts._storage import load_parts, save_parts
 from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_files import LONGEST_ROW
 from bayesieve.counts._text_options import DEFAULT_PATTERN
+from bayesieve.counts._text_source import chosen_source, text_pieces
 from bayesieve.utils._computed_once import computed_once
-from bayesieve.utils._validation import check_names, label_array
+from bayesieve.utils._validation import check_names, label_array, refuse_malformed
 
 __all__ = ["ClassCounts", "count_matrix"]
 
@@ -40,6 +42,7 @@ def _copied(table: Any) -> Any:
     if table is None:
         return None
     if sparse.issparse(table):
+        refuse_malformed(table)
         return sparse.csc_array(table, dtype=np.float64, copy=True)
     return np.array(table, dtype=np.float64, order="C")
 
@@ -273,10 +276,11 @@ class ClassCounts:
     @classmethod
     def from_text(
         cls,
-        source: Any,
+        source: Any = None,
         text: str = "text",
         label: str = "label",
         *,
+        sql: str | None = None,
         analyzer: str = "word",
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
@@ -290,6 +294,7 @@ class ClassCounts:
         tfidf: bool = False,
         classes: Any = None,
         on_bad_rows: str = "error",
+        max_row_bytes: int = LONGEST_ROW,
         checkpoint: Any = None,
         threads: int | None = None,
         memory_budget: int | None = None,
@@ -307,13 +312,15 @@ class ClassCounts:
         source : path-like, str, list of paths, relation, table or iterable
             - a path, a glob or a list of them: CSV, TSV, JSON lines or Parquet, told by
               the ending; .gz and .zst after it are unpacked;
-            - a SQL query over files, one SELECT (also VALUES, or FROM first), such as
-              "SELECT body AS text, stars AS label FROM 'reviews/*.parquet'";
             - a DuckDB relation, for tables and settings of your own;
             - a pandas, polars or Arrow table;
             - an iterable of batches, each a table or a pair (texts, labels).
         text, label : str, default="text" and "label"
             Names of the columns.
+        sql : str, default=None
+            In place of a source, a query over files, one SELECT (also VALUES, or FROM
+            first), such as "SELECT body AS text, stars AS label FROM 'a/*.parquet'". It
+            reads the files that it names in quotes, and nothing else.
         analyzer, ngram_range, lowercase, strip_accents, token_pattern, binary
             As for CountVectorizer.
         stop_words : {"english"}, set of str or None, default=None
@@ -330,6 +337,9 @@ class ClassCounts:
             What to do about rows without text or label, rows that cannot be read, and
             bytes that are not UTF-8: a ValueError that names the first one, or leave
             them out with one `BadRowsWarning` that says how many there are.
+        max_row_bytes : int, default=33_554_432
+            Longest row of a file, unpacked. A longer one is an error before memory is
+            asked for it: a small packed file may unpack to anything.
         checkpoint : path-like, default=None
             A folder, for files only. Counts of finished files are kept in it, so that a
             run that was killed goes on where it was when it is started again.
@@ -354,11 +364,12 @@ class ClassCounts:
         -----
         Files and queries are read by DuckDB: ``pip install duckdb pyarrow``.
 
-        A string is a query if it begins with SELECT, WITH, FROM or VALUES; one that is
-        the name of a file or a glob that matches files, or that has the ending of a
-        file, is never a query. Queries only read: they run in a database of their own
-        that loads no extension and knows no tables, and any other statement, also
-        inside a WITH, and table functions that do not read are refused.
+        Queries only read: they run in a database of their own that reaches the files
+        named in them, loads no extension and knows no tables, and any other statement,
+        also inside a WITH, and table functions that do not read are refused.
+
+        With `tfidf` the source is read twice, and must give the same rows: a file that
+        was rewritten in between is an error.
 
         An empty text is a document without terms. An empty field of a CSV file is an
         empty text, but a missing label; null in JSON, Parquet or a table is missing.
@@ -396,7 +407,9 @@ class ClassCounts:
         )
         return cls._of(
             from_text_parts(
-                source,
+                text_pieces(
+                    chosen_source(source, sql), text, label, threads, max_row_bytes
+                ),
                 text,
                 label,
                 options,

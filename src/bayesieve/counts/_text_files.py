@@ -14,17 +14,28 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bayesieve.counts._batch_counter import BadRows
-from bayesieve.counts._duckdb import needs, reading_connection
+from bayesieve.counts._duckdb import literal, needs, quoted, reading_connection
 from bayesieve.utils._computed_once import computed_once
 
 BATCH_ROWS = 1 << 16
-# Longest row of a CSV file, and longest object of a JSON file; buffers are as large.
+# Longest row of a file, unless another is asked for; buffers are as large.
 LONGEST_ROW = 1 << 25
+LARGEST_ROW = 1 << 30  # that may be asked for: what Arrow and DuckDB can hold
+# DuckDB gives rows in vectors of so many. Batches of more rows are put together as long
+# as they are small: a file may unpack to a thousand times its size.
+_VECTOR_ROWS = 2048
+_LEAST_BUFFER = 1 << 20
+_DEEPEST = 1000  # nesting of JSON
+_OPENING, _CLOSING = np.frombuffer(b"[{", np.uint8), np.frombuffer(b"]}", np.uint8)
+_BATCH_BYTES = 1 << 26
+_VECTOR_BYTES = 1 << 30
 _FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -61,8 +72,8 @@ def file_format(path: str) -> str:
     if ending not in _FORMATS:
         raise ValueError(
             f"The format of a file is told by its ending, one of "
-            f"{', '.join(_FORMATS)}, and .gz or .zst after it. Got {path!r}. Hint: a "
-            "query such as \"SELECT text, label FROM read_csv('...')\" reads any file."
+            f"{', '.join(_FORMATS)}, and .gz or .zst after it. Got {path!r}. Hint: "
+            "sql=\"SELECT text, label FROM read_csv('...')\" reads any file."
         )
     return _FORMATS[ending]
 
@@ -82,30 +93,202 @@ def check_column(name: str, columns: list[str], where: str) -> None:
     )
 
 
-def quoted(text: str) -> str:
-    """Return a SQL string."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def literal(path: str) -> str:
-    """Return a path that DuckDB does not take for a pattern of other paths."""
-    return re.sub(r"([*?\[])", r"[\1]", path)
-
-
 def identifier(name: str) -> str:
     """Return a SQL name."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def record_batches(relation: Any) -> Iterator[Any]:
-    """Yield the rows of a relation as Arrow batches, without holding them all."""
+def record_batches(relation: Any, rows: int = BATCH_ROWS) -> Iterator[Any]:
+    """Yield the rows of a relation as Arrow batches, bounded in rows and in bytes."""
     stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    yield from stream(BATCH_ROWS)
+    waiting: list[Any] = []
+    n_rows = n_bytes = 0
+    for batch in stream(min(rows, _VECTOR_ROWS)):
+        waiting.append(batch)
+        n_rows += batch.num_rows
+        n_bytes += batch.nbytes
+        if n_rows >= rows or n_bytes >= _BATCH_BYTES:
+            yield _together(waiting)
+            waiting, n_rows, n_bytes = [], 0, 0
+    if waiting:
+        yield _together(waiting)
+
+
+def _together(batches: list[Any]) -> Any:
+    if len(batches) == 1:
+        return batches[0]
+    table = needs("pyarrow").Table.from_batches(batches).combine_chunks()
+    return table.to_batches()[0] if table.num_rows else batches[0]
+
+
+class HeaderError(ValueError):
+    """A first row that is no header with some delimiter; it may be with another."""
+
+
+def header_row(
+    stream: Any, delimiter: str, longest: int, told: str
+) -> tuple[int, list[str] | None]:
+    """Return the blank lines above the first row of a CSV file, and its fields."""
+    lines = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
+    try:
+        rows = csv.reader(_bounded(lines, longest, told), delimiter=delimiter)
+        return next(((n, row) for n, row in enumerate(rows) if row), (0, None))
+    except csv.Error as error:
+        raise HeaderError(f"The header of {told} cannot be read: {error}.") from None
+
+
+def _bounded(lines: Any, longest: int, told: str) -> Iterator[str]:
+    """Lines, up to a number of characters in all."""
+    left = longest
+    while line := lines.readline(left + 1):
+        left -= len(line)
+        if left < 0:
+            raise too_long(f"The first row of {told}", longest)
+        yield line
+
+
+def too_long(what: str, longest: int) -> ValueError:
+    """The error for a row that is longer than rows may be."""
+    return ValueError(
+        f"{what} must have at most {longest:,} bytes. Got more. Hint: if the file is "
+        "what it should be, raise max_row_bytes."
+    )
+
+
+def bad_json_line(stream: Any, longest: int) -> tuple[int, str] | None:
+    """Look for the line of JSON that cannot be read; return it and what is wrong.
+
+    DuckDB may count lines in another way.
+    """
+    lines = io.BufferedReader(stream, 1 << 20)
+    number = 0
+    while line := lines.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            raise too_long(f"Line {number:,}", longest)
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            json.loads(text.strip() or "0")
+        except RecursionError:
+            return number, "is nested too deeply"
+        except ValueError as error:
+            what = "is not UTF-8" if isinstance(error, UnicodeError) else "is no JSON"
+            return number, f"{what}: {error}"
+    return None
+
+
+def refuse_deep_json(stream: Any, told: str, *, by_line: bool) -> None:
+    """Refuse JSON that is nested without end, at which DuckDB before 2.0 crashes.
+
+    Brackets within strings count as well, as far as the end of the line.
+    """
+    if int(needs("duckdb").__version__.split(".")[0]) >= 2:
+        return
+    depth = 0
+    while block := stream.read(1 << 20):
+        for number, part in enumerate(block.split(b"\n") if by_line else [block]):
+            depth = 0 if number else depth
+            opened = part.count(b"[") + part.count(b"{")
+            if depth + opened <= _DEEPEST:
+                depth = max(0, depth + opened - part.count(b"]") - part.count(b"}"))
+                continue
+            marks = np.frombuffer(part, np.uint8)
+            steps = np.isin(marks, _OPENING).astype(np.int64)
+            levels = depth + np.cumsum(steps - np.isin(marks, _CLOSING))
+            if levels.max() > _DEEPEST:
+                raise ValueError(
+                    f"{told} is nested too deeply, more than {_DEEPEST:,} brackets."
+                )
+            depth = max(0, int(levels[-1]))
+
+
+def oversized(error: Exception) -> bool:
+    """Whether DuckDB stopped at a row that is longer than rows may be."""
+    told = str(error).lower()
+    # The last is of a line longer than two buffers.
+    signs = ("maximum_object_size", "max_line_size", "not support a full read")
+    return any(sign in told for sign in signs)
+
+
+def check_last_row(
+    path: str, stream: Callable[[], Any], longest: int, n_bytes: int
+) -> None:
+    """Refuse a CSV file whose last line DuckDB leaves out, without a word, as too long.
+
+    Parameters
+    ----------
+    path : str
+    stream : callable
+        Opens the file, unpacked.
+    longest : int
+        Longest row.
+    n_bytes : int
+        Of the values that were read. Where the rest of the file is shorter than that,
+        it need not be unpacked again, which costs a third of the time of counting.
+    """
+    size = os.path.getsize(path)
+    if not path.lower().endswith((*_PACKED, ".bz2")):
+        if _last_line(path, size, longest) > longest:
+            raise too_long(f"The last row of {path!r}", longest)
+        return
+    if path.lower().endswith(".gz") and size > 4:
+        with open(path, "rb") as file:
+            file.seek(size - 4)
+            unpacked = int.from_bytes(file.read(4), "little")
+        if 0 <= unpacked - n_bytes <= longest:
+            return
+    length, ended = 0, False
+    with stream() as lines:
+        while block := lines.read(1 << 20):
+            body = block.rstrip(b"\r\n")
+            last = _last_break(body)
+            if last >= 0 or (body and ended):
+                length = len(body) - 1 - last
+            else:
+                length += len(body)
+            ended = len(body) < len(block)
+    if length > longest:
+        raise too_long(f"The last row of {path!r}", longest)
+
+
+def _last_break(block: bytes) -> int:
+    """Place of the last end of a line, or -1."""
+    return max(block.rfind(b"\n"), block.rfind(b"\r"))
+
+
+def _last_line(path: str, size: int, longest: int) -> int:
+    """Bytes of the last line of a file that is not blank; counted to the longest."""
+    length, end = 0, size
+    with open(path, "rb") as file:
+        while end and length <= longest:
+            start = max(0, end - (1 << 16))
+            file.seek(start)
+            block = file.read(end - start)
+            body = block if length else block.rstrip(b"\r\n")
+            last = _last_break(body)
+            length += len(body) - 1 - last
+            if last >= 0:
+                break
+            end = start
+    return length
+
+
+def value_bytes(column: Any) -> int:
+    """Bytes of the values of an Arrow array of strings."""
+    width = {"string": 4, "large_string": 8}.get(str(column.type))
+    if width is None or not len(column):
+        return 0
+    ends = np.frombuffer(column.buffers()[1], np.dtype(f"i{width}"))
+    return int(ends[column.offset + len(column)] - ends[column.offset])
 
 
 def json_label(raw: str) -> Any:
     """Return the label that a JSON value stands for."""
-    value = json.loads(raw)
+    try:
+        value = json.loads(raw)
+    except RecursionError:
+        value = []
+        raw = f"{raw[:20]}..., nested too deeply"
     if isinstance(value, dict | list):
         raise ValueError(
             f"Labels must be strings, integers, booleans or floats. Got the JSON {raw}."
@@ -118,22 +301,72 @@ def csv_label(raw: str) -> str | None:
     return raw or None
 
 
+def check_parquet(
+    connection: Any, path: str, columns: Iterable[str], longest: int
+) -> None:
+    """Refuse values of a Parquet file that are too long, before they are unpacked.
+
+    A value that comes again and again is stored once, so that a small file may hold any
+    number of long ones.
+    """
+    parquet = needs("pyarrow.parquet")
+    with parquet.ParquetFile(path) as file:
+        metadata = file.metadata
+        names = metadata.schema.names
+    wanted = set(columns)
+    repeated = False
+    for group in range(metadata.num_row_groups):
+        own = metadata.row_group(group)
+        for place in range(own.num_columns):
+            column = own.column(place)
+            if column.path_in_schema.split(".")[0] not in wanted:
+                continue
+            values = max(column.num_values, 1)
+            if column.total_uncompressed_size > longest * values:
+                raise too_long(f"A value of {path!r}", longest)
+            dictionary = any("DICTIONARY" in own for own in column.encodings)
+            strings = column.physical_type == "BYTE_ARRAY"
+            repeated |= dictionary and strings
+    if not repeated:
+        return
+    total = " + ".join(
+        f"coalesce(strlen({identifier(name)}::VARCHAR), 0)"
+        for name in wanted
+        if name in names
+    )
+    source = f"read_parquet({quoted(literal(path))}, file_row_number = true)"
+    [(row, vector)] = connection.execute(
+        f"SELECT max(a), max(b) FROM (SELECT max({total}) AS a, sum({total}) AS b "
+        f"FROM {source} GROUP BY file_row_number // {_VECTOR_ROWS})"
+    ).fetchall()
+    if row is not None and row > longest:
+        raise too_long(f"A row of {path!r}", longest)
+    if vector is not None and vector > max(_VECTOR_BYTES, 32 * longest):
+        raise ValueError(
+            f"{path!r} unpacks to {int(vector):,} bytes in {_VECTOR_ROWS:,} rows, more "
+            f"than the {max(_VECTOR_BYTES, 32 * longest):,} that fit. Hint: if it is "
+            "what it should be, raise max_row_bytes."
+        )
+
+
 class Reader:
     """The DuckDB that reads all files of a count.
 
     Parameters
     ----------
+    paths : iterable of str
+        The files, which are all that it can read.
     threads : int, default=None
         Number of threads; None for one per processor.
     """
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._threads = threads
+    def __init__(self, paths: Iterable[str], threads: int | None = None) -> None:
+        self._paths, self._threads = paths, threads
 
     @computed_once
     def connection(self) -> Any:
         """A database of its own, in memory."""
-        return reading_connection(self._threads)
+        return reading_connection(self._paths, self._threads)
 
 
 @dataclass(frozen=True)
@@ -143,7 +376,8 @@ class TextFile:
     path: str
     text: str
     label: str
-    reader: Reader = field(default_factory=Reader)
+    reader: Reader
+    longest: int = LONGEST_ROW
 
     @property
     def format(self) -> str:
@@ -165,6 +399,11 @@ class TextFile:
             "jsonl": json_label,
         }.get(self.format)
 
+    @property
+    def told(self) -> str:
+        """Name of the file in messages."""
+        return repr(self.path)
+
     def place(self, row: int) -> str:
         """Name a row, counted from 0, in messages."""
         return f"Row {row + 1} of {self.path!r}"
@@ -175,10 +414,12 @@ class TextFile:
         read = getattr(self, f"_read_{self.format}")
         try:
             yield from read(self.reader.connection, bad_rows)
-        except (duckdb.Error, OSError) as error:
+        except (duckdb.Error, OSError, RuntimeError) as error:
             raise self._unreadable(error) from None
 
     def _unreadable(self, error: Exception) -> Exception:
+        if oversized(error):
+            return too_long(f"A row of {self.path!r}", self.longest)
         lines = str(error).strip().splitlines() or [type(error).__name__]
         hint = ""
         if "state machine" in lines[0]:
@@ -196,11 +437,10 @@ class TextFile:
         source = f"read_parquet({quoted(literal(self.path))})"
         columns = connection.sql(f"FROM {source} LIMIT 0").columns
         self._check(columns)
-        query = (
-            f"SELECT {identifier(self.text)} AS a, {identifier(self.label)} AS b "
-            f"FROM {source}"
-        )
-        for batch in record_batches(connection.sql(query)):
+        names = (self.text, self.label)
+        check_parquet(connection, self.path, names, self.longest)
+        asked = ", ".join(map(identifier, names))
+        for batch in record_batches(connection.sql(f"SELECT {asked} FROM {source}")):
             yield batch.column(0), batch.column(1)
 
     def _check(self, columns: list[str]) -> None:
@@ -214,10 +454,12 @@ class TextFile:
     ) -> Iterator[tuple[Any, Any]]:
         options = (
             f"{quoted(literal(self.path))}, format = '{form}', maximum_object_size = "
-            f"{LONGEST_ROW}"
+            f"{self.longest}"
         )
         if self._is_blank():
             return
+        with self._stream() as stream:
+            refuse_deep_json(stream, self.told, by_line=form != "auto")
         # A sample is enough to find a name that is spelt wrongly.
         look = f"{options}, sample_size = 1000, maximum_depth = 1"
         if form != "auto":
@@ -236,8 +478,8 @@ class TextFile:
         try:
             for batch in record_batches(connection.sql(query)):
                 yield batch.column(0), batch.column(1)
-        except needs("duckdb").Error:
-            if form != "auto":
+        except needs("duckdb").Error as error:
+            if form != "auto" and not oversized(error):
                 self._refuse_json_line()
             raise
 
@@ -252,17 +494,14 @@ class TextFile:
             return len(block) < 1 << 16 and not block.strip()
 
     def _refuse_json_line(self) -> None:
-        """Look for the line that cannot be read, as DuckDB may count in another way."""
         with self._stream() as stream:
-            lines = io.BufferedReader(stream, 1 << 20)
-            for number, line in enumerate(lines, start=1):
-                try:
-                    json.loads(line.decode() or "0")
-                except ValueError as error:
-                    raise ValueError(
-                        f"Line {number} of {self.path!r} cannot be read: {error}. "
-                        "Hint: on_bad_rows='skip' leaves such rows out."
-                    ) from None
+            found = bad_json_line(stream, self.longest)
+        if found is not None:
+            number, problem = found
+            raise ValueError(
+                f"Line {number:,} of {self.path!r} {problem}. Hint: on_bad_rows='skip' "
+                "leaves such rows out."
+            )
 
     # ------------------------------------------------------------------ CSV
 
@@ -273,15 +512,20 @@ class TextFile:
         if header is None:
             return
         query = self._csv_query(*header, skip=bad_rows.skip)
+        n_bytes = 0
         try:
             for batch in record_batches(connection.sql(query)):
+                n_bytes += sum(map(value_bytes, batch.columns))
                 yield batch.column(0), batch.column(1)
         except needs("duckdb").Error as error:
+            if oversized(error):
+                raise
             found = self._rejected(connection, header) if not bad_rows.skip else []
             if not found:
                 raise
             bad_rows.found(len(found), self._describe(*found[0]))
             raise AssertionError("a bad row is an error here") from error
+        check_last_row(self.path, self._stream, self.longest, n_bytes)
         if bad_rows.skip:
             found = self._rejects(connection)
             if found:
@@ -301,21 +545,24 @@ class TextFile:
     def _header(self, delimiters: str) -> tuple[list[str], str, int] | None:
         """Return names of columns, delimiter and blank lines above; None if empty."""
         columns: list[str] = []
+        problem: HeaderError | None = None
         self._refuse_utf16()
         for delimiter in delimiters:
-            with self._stream() as stream:
-                lines = io.TextIOWrapper(
-                    stream, encoding="utf-8-sig", errors="replace", newline=""
-                )
-                rows = csv.reader(lines, delimiter=delimiter)
-                blank, found = next(
-                    ((n, row) for n, row in enumerate(rows) if row), (0, None)
-                )
+            try:
+                with self._stream() as stream:
+                    blank, found = header_row(
+                        stream, delimiter, self.longest, self.told
+                    )
+            except HeaderError as error:
+                problem = error
+                continue
             if found is None:
                 return None
             if self.text in found and self.label in found:
                 return found, delimiter, blank
             columns = max(columns, found, key=len)
+        if problem is not None and len(columns) < 2:
+            raise problem
         self._check(columns)
         raise AssertionError("one of the columns is not there")
 
@@ -350,7 +597,8 @@ class TextFile:
             f"auto_detect = false, header = true, skip = {blank}, "
             f"delim = {quoted(delimiter)}, "
             f"quote = '\"', escape = '\"', columns = {{{kinds}}}, "
-            f"max_line_size = {LONGEST_ROW}, buffer_size = {LONGEST_ROW}{more})"
+            f"max_line_size = {self.longest}, "
+            f"buffer_size = {max(self.longest, _LEAST_BUFFER)}{more})"
         )
 
     def _rejected(

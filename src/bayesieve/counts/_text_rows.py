@@ -10,50 +10,44 @@ import numpy as np
 from bayesieve.counts._batch_counter import BadRows, coded
 from bayesieve.counts._from_text import labels_read_as
 from bayesieve.counts._parts import Array
+from bayesieve.counts._same_rows import SameRows
 from bayesieve.counts._text_input import sized
 from bayesieve.counts._text_labels import LabelCodes
 from bayesieve.counts._text_scan import TermMatcher
-from bayesieve.counts._text_source import text_pieces
 
-__all__ = ["readable_twice", "term_rows"]
-
-
-def readable_twice(source: Any, text: str, label: str, threads: int | None) -> bool:
-    """Whether a source of texts can be read from the beginning again."""
-    pieces = text_pieces(source, text, label, threads)
-    return all(getattr(piece, "twice", True) for piece in pieces)
+__all__ = ["term_rows"]
 
 
 def term_rows(
-    source: Any,
-    text: str,
-    label: str,
+    pieces: list[Any],
     matcher: TermMatcher,
     classes: Array,
     *,
     skip: bool,
     threads: int | None,
+    same_rows: SameRows,
     decode_error: str = "strict",
 ) -> Iterator[tuple[Any, Array]]:
     """Counts of the matcher's terms and class codes, a batch of rows at a time.
 
     Parameters
     ----------
-    source, text, label
-        As in `ClassCounts.from_text`.
+    pieces : list
+        Of `text_pieces`.
     matcher : TermMatcher
     classes : ndarray
         Those that counting found.
     skip : bool
         Whether bad rows are left out, as they were from the counts.
+    same_rows : SameRows
+        What counting has read, and is to be read again.
     threads, decode_error
         As in `TermMatcher.rows`.
     """
-    pieces = text_pieces(source, text, label, threads)
     label_codes = LabelCodes(classes, labels_read_as(pieces, classes))
     bad_rows = BadRows(skip)
     for piece in pieces:
-        for texts, labels in piece.batches(bad_rows):
+        for texts, labels in same_rows.pairs(piece, bad_rows):
             texts = sized(texts)
             codes = coded(label_codes, texts, labels, bad_rows)
             rows = matcher.rows(texts, threads=threads, decode_error=decode_error)

@@ -8,13 +8,16 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bayesieve.counts._batch_counter import BadRows
-from bayesieve.counts._duckdb import check_query, needs, reading_connection
+from bayesieve.counts._duckdb import needs, querying_connection, refuse_address
 from bayesieve.counts._text_files import (
+    LARGEST_ROW,
+    LONGEST_ROW,
     Reader,
     TextFile,
     check_column,
@@ -24,30 +27,70 @@ from bayesieve.counts._text_files import (
     record_batches,
 )
 
-_QUERY = re.compile(r"\s*(select|with|from|values)\b.*\s", re.IGNORECASE | re.DOTALL)
+# What begins like SQL, behind comments and parentheses too.
+_QUERY = re.compile(
+    r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from|values)\b.*\s",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Sql:
+    """A query as a source of texts."""
+
+    query: str
+
+
+def chosen_source(source: Any, sql: Any) -> Any:
+    """Return what texts are read from, a source or the answer to a query."""
+    if sql is None:
+        if source is None:
+            raise TypeError("Texts need a 'source', or a query, 'sql'. Got neither.")
+        return source
+    if source is not None:
+        raise TypeError("Texts come from a 'source' or a query, 'sql'. Got both.")
+    if not isinstance(sql, str):
+        raise TypeError(
+            f"The 'sql' parameter must be a query as a str. Got {type(sql).__name__}. "
+            "Hint: a relation of DuckDB is a source."
+        )
+    return Sql(sql)
 
 
 def text_pieces(
-    source: Any, text: str, label: str, threads: int | None = None
+    source: Any,
+    text: str,
+    label: str,
+    threads: int | None = None,
+    max_row_bytes: int = LONGEST_ROW,
 ) -> list[Any]:
     """Return the pieces of a source, each of which gives batches."""
+    if (
+        isinstance(max_row_bytes, bool)
+        or not isinstance(max_row_bytes, Integral)
+        or not 1 <= max_row_bytes <= LARGEST_ROW
+    ):
+        raise ValueError(
+            "The 'max_row_bytes' parameter of from_text must be an int in 1..."
+            f"{LARGEST_ROW:,}. Got {max_row_bytes!r}."
+        )
+    limits = threads, int(max_row_bytes)
     for name, value in (("text", text), ("label", label)):
         if not isinstance(value, str):
             raise TypeError(
                 f"The {name!r} parameter of from_text must be the name of a column. "
                 f"Got {type(value).__name__}."
             )
+    if isinstance(source, Sql):
+        return [_Query(source.query, text, label)]
     if isinstance(source, str | os.PathLike):
-        place = os.fspath(source)
-        if isinstance(source, str) and _is_query(place):
-            return [_Query(place, text, label)]
-        return _files([place], text, label, threads)
+        return _files([os.fspath(source)], text, label, *limits)
     if isinstance(source, list | tuple) and not source:
         raise ValueError("There must be at least one row to count. Got an empty list.")
     if isinstance(source, list | tuple) and all(
         isinstance(item, str | os.PathLike) for item in source
     ):
-        return _files([os.fspath(item) for item in source], text, label, threads)
+        return _files([os.fspath(item) for item in source], text, label, *limits)
     if _is_relation(source):
         return [_Relation(source, text, label)]
     if _is_table(source):
@@ -56,20 +99,9 @@ def text_pieces(
         return [_Batches(source, text, label)]
     raise TypeError(
         "The 'source' parameter of from_text must be a path, a glob, a list of paths, "
-        "a SQL query, a DuckDB relation, a table, or an iterable of batches. Got "
+        "a DuckDB relation, a table, or an iterable of batches. Got "
         f"{type(source).__name__}."
     )
-
-
-def _is_query(text: str) -> bool:
-    """Tell SQL: it begins like a query, and no name of files looks like it.
-
-    A name with the ending of a file is one, there or not: in SQL such a name stands in
-    quotes, and a table csv of a schema x, which `FROM x.csv` would be, does not exist.
-    """
-    if _QUERY.match(text) is None or has_file_ending(text) or os.path.exists(text):
-        return False
-    return not (glob.has_magic(text) and glob.glob(text))
 
 
 def _is_relation(source: Any) -> bool:
@@ -89,7 +121,7 @@ def _is_table(source: Any) -> bool:
 
 
 def _files(
-    paths: list[str], text: str, label: str, threads: int | None
+    paths: list[str], text: str, label: str, threads: int | None, longest: int
 ) -> list[TextFile]:
     found: list[str] = []
     for path in paths:
@@ -103,18 +135,20 @@ def _files(
         seen.add(os.path.realpath(path))
         file_format(path)
     needs("duckdb")
-    reader = Reader(threads)
-    return [TextFile(path, text, label, reader) for path in found]
+    reader = Reader(found, threads)
+    return [TextFile(path, text, label, reader, longest) for path in found]
 
 
 def _matches(path: str) -> list[str]:
-    if "://" in path:
-        raise ValueError(
-            f"Files must be on this machine. Got {path!r}. Hint: pass "
-            f"duckdb.sql(\"FROM '{path}'\"), which reads what your DuckDB can reach."
-        )
     if os.path.isfile(path):
         return [path]
+    # The name of a file is never run, so a query must say that it is one.
+    if _QUERY.match(path) and not has_file_ending(path) and not glob.glob(path):
+        raise ValueError(
+            "A source is a file, a glob or rows, and never SQL. Got what looks like a "
+            f"query, {_shortened(path)!r}. Hint: pass it as sql=."
+        )
+    refuse_address(path)
     if os.path.isdir(path):
         raise IsADirectoryError(
             f"{path!r} is a folder. Hint: a glob such as "
@@ -131,6 +165,10 @@ def _matches(path: str) -> list[str]:
     )
 
 
+def _shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[:most] + "..."
+
+
 # --------------------------------------------------------------------------- DuckDB
 
 
@@ -144,19 +182,23 @@ class _Relation:
     value_of = None
     twice = True
 
+    told = "What the query reads"
+
     def place(self, row: int) -> str:
         return f"Row {row + 1} of the query"
 
-    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield (texts, labels, hashes of the rows)."""
         relation = self.relation
         for name in (self.text, self.label):
             check_column(name, list(relation.columns), "the query")
-        asked = f"{identifier(self.text)} AS a, {identifier(self.label)} AS b"
+        text, label = identifier(self.text), identifier(self.label)
+        asked = f"{text} AS a, {label} AS b, hash({text}, {label}) AS c"
         try:
             for batch in record_batches(relation.project(asked)):
-                yield batch.column(0), batch.column(1)
-        except needs("duckdb").Error as error:
-            raise ValueError(f"The query failed: {error}") from None
+                yield batch.column(0), batch.column(1), batch.column(2)
+        except (needs("duckdb").Error, RuntimeError) as error:
+            raise _failed(error) from None
 
 
 @dataclass(frozen=True)
@@ -168,22 +210,30 @@ class _Query:
     nbytes = None
     value_of = None
     twice = True
+    told = _Relation.told
     place = _Relation.place
 
-    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+    def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield (texts, labels, hashes of the rows)."""
         duckdb = needs("duckdb")
-        with reading_connection() as connection:
-            try:
-                check_query(connection, self.query)
+        try:
+            with querying_connection(self.query) as connection:
                 relation = connection.sql(self.query)
-            except duckdb.CatalogException as error:
-                raise ValueError(
-                    f"The query failed: {error} Hint: it reads files; for tables of "
-                    "your own pass a relation, connection.sql(...)."
-                ) from None
-            except duckdb.Error as error:
-                raise ValueError(f"The query failed: {error}") from None
-            yield from _Relation(relation, self.text, self.label).batches(bad_rows)
+                yield from _Relation(relation, self.text, self.label).batches(bad_rows)
+        except (duckdb.Error, RuntimeError) as error:
+            raise _failed(error) from None
+
+
+def _failed(error: Exception) -> ValueError:
+    duckdb, hint = needs("duckdb"), ""
+    if isinstance(error, duckdb.PermissionException):
+        hint = " Hint: it reads the files that it names in quotes, and no others."
+    elif isinstance(error, duckdb.CatalogException):
+        hint = (
+            " Hint: it reads files; for tables of your own pass a relation, "
+            "connection.sql(...)."
+        )
+    return ValueError(f"The query failed: {' '.join(str(error).split())}{hint}")
 
 
 # --------------------------------------------------------------------------- memory
@@ -198,6 +248,7 @@ class _Batches:
 
     nbytes = None
     value_of = None
+    told = "The source of texts"
 
     @property
     def twice(self) -> bool:
@@ -232,7 +283,9 @@ class _Batches:
             texts = texts if hasattr(texts, "__len__") else list(texts)
             yield texts, labels
         elif _is_relation(item):
-            yield from _Relation(item, self.text, self.label).batches(BadRows(False))
+            relation = _Relation(item, self.text, self.label)
+            for texts, labels, _ in relation.batches(BadRows(False)):
+                yield texts, labels
         elif _is_table(item):
             yield from self._of_table(item)
         else:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -18,6 +17,7 @@ from bayesieve._compat import (
     fit_context,
 )
 from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
+from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.solvers._inputs import warn_of_few_features
 from bayesieve.solvers._mixed import column_gain
 from bayesieve.utils import describe_column, encode_labels
@@ -33,7 +33,7 @@ from bayesieve.utils._warnings import warn_of_small_weights
 __all__ = ["MixedScreener"]
 
 
-class MixedScreener(SelectorMixin, BaseEstimator):
+class MixedScreener(CheckedSelector, BaseEstimator):
     """Keep the columns of a mixed table that lower BIC. **Exact**, in closed form.
 
     Each column has its own gain in log-likelihood and its own number of parameters: n

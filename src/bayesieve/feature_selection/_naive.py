@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import Interval, StrOptions, fit_context
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
+from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.wide import WideData, WideSettings, refined_support, weights_win
 
@@ -39,7 +39,7 @@ def _adds_up(selector: NaiveFeatureSelector) -> bool:
     return True
 
 
-class NaiveFeatureSelector(SelectorMixin, CountingEstimator):
+class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     """Keep the k features that maximise the naive Bayes likelihood, with a certificate.
 
     Under the multinomial model the support is **exact** (branch and bound) unless the

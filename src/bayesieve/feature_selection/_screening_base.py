@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
+from bayesieve.feature_selection._checked import CheckedSelector
 
 __all__ = ["BinaryScreener"]
 
@@ -22,7 +22,7 @@ __all__ = ["BinaryScreener"]
 _KEPT_CELLS = 10_000_000
 
 
-class BinaryScreener(SelectorMixin, CountingEstimator):
+class BinaryScreener(CheckedSelector, CountingEstimator):
     """Base of the screeners of 0/1 columns; holds no mathematics.
 
     A subclass scores and chooses (`_screen`) and says which estimates belong to that

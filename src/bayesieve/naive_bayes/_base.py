@@ -54,6 +54,7 @@ class SupportClassifier(ClassifierMixin):
 
     def _selected_columns(self, X: Any) -> Any:
         check_is_fitted(self)
+        refuse_malformed(X)
         X = validate_data(
             self,
             X,
@@ -63,7 +64,6 @@ class SupportClassifier(ClassifierMixin):
             ensure_all_finite=False,
         )
         X = as_matrix(X)[0]
-        refuse_malformed(X)
         part = take_columns(X, self.support_indices_)
         if sparse.issparse(part):
             part = canonical(part)  # a cell stored twice is one value

@@ -189,10 +189,12 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
             del self.feature_names_in_
         settings = self._settings_for(counts)
         candidates = screened(counts, settings)
-        total = float(counts.class_count.sum())
+        table = counts.feature_count[:, candidates.columns]
+        table = table if isinstance(table, np.ndarray) else table.toarray()
+        first = np.column_stack([counts.class_count, table])
 
         def rows() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
-            seen = 0.0
+            sums = np.zeros_like(first)
             for chunk in again():
                 X, names = as_matrix(chunk[0])
                 weight = None if len(chunk) < 3 else np.asarray(chunk[2], np.float64)
@@ -203,12 +205,14 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                     part, columns = columns_by_name(X, names, wanted)
                 block = candidate_block(part, columns, self._model, settings.binarize)
                 y = label_array(np.asarray(chunk[1]))
-                yield block, self._codes_among(y, counts.classes), weight
-                seen += y.shape[0] if weight is None else float(weight.sum())
-            if not np.isclose(seen, total, rtol=1e-9):
+                codes = self._codes_among(y, counts.classes)
+                yield block, codes, weight
+                _add_class_sums(sums, block, codes, weight)
+            # Sums of at most 2**53 terms, each pass in an order of its own.
+            if not np.allclose(sums, first, rtol=1e-9, atol=1e-9 * np.abs(first).max()):
                 raise ValueError(
-                    f"{name}.fit_chunks must get the same chunks each time. Got rows "
-                    f"of weight {total:g} the first time and {seen:g} later."
+                    f"{name}.fit_chunks must get the same chunks each time. Got other "
+                    "rows in a later pass than in the first."
                 )
 
         with self._bar() as bar:
@@ -486,6 +490,18 @@ def _zeros_and_ones(chunk: Any) -> Any:
             "values 0 and 1. Hint: give a threshold (binarize)."
         )
     return chunk
+
+
+def _add_class_sums(
+    sums: np.ndarray, block: Any, codes: np.ndarray, weight: np.ndarray | None
+) -> None:
+    """Add the rows of each class, and the values of each column, to their sums."""
+    weight = np.ones(codes.size) if weight is None else weight
+    rows = np.arange(codes.size)
+    by_class = sparse.csr_array((weight, (codes, rows)), (sums.shape[0], codes.size))
+    sums[:, 0] += np.bincount(codes, weight, sums.shape[0])
+    part = by_class @ block
+    sums[:, 1:] += part.toarray() if sparse.issparse(part) else part
 
 
 def _rereadable(chunks: Any, name: str) -> Callable[[], Iterator[Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,9 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions
 from bayesieve.counts import ClassCounts
+from bayesieve.counts._from_text import from_text_parts, readable_twice
+from bayesieve.counts._same_rows import SameRows
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_counter import TermMatcher
-from bayesieve.counts._text_rows import readable_twice, term_rows
+from bayesieve.counts._text_files import LONGEST_ROW
+from bayesieve.counts._text_rows import term_rows
+from bayesieve.counts._text_source import chosen_source, text_pieces
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
@@ -284,11 +287,13 @@ class SparseTextNB(TextLearner):
 
     def fit_files(
         self,
-        source: Any,
+        source: Any = None,
         text: str = "text",
         label: str = "label",
         *,
+        sql: str | None = None,
         on_bad_rows: str = "error",
+        max_row_bytes: int = LONGEST_ROW,
         checkpoint: Any = None,
         progress: bool = False,
     ) -> SparseTextNB:
@@ -296,11 +301,14 @@ class SparseTextNB(TextLearner):
 
         Parameters
         ----------
-        source : path, glob, list of paths, SQL query, table, or list of batches
-            As in `ClassCounts.from_text`. With ``weights=True`` it is read twice.
+        source : path, glob, list of paths, table, or list of batches
+            As in `ClassCounts.from_text`. With ``weights=True`` it is read twice or
+            more, and rows that are not the same each time are an error.
         text, label : str
             Names of the columns.
-        on_bad_rows, checkpoint, progress
+        sql : str
+            A query in place of a source.
+        on_bad_rows, max_row_bytes, checkpoint, progress
             As in `ClassCounts.from_text`.
 
         Returns
@@ -316,40 +324,52 @@ class SparseTextNB(TextLearner):
         """
         self._validate_params()
         name = type(self).__name__
-        if self.weights and not readable_twice(source, text, label, self.threads):
+        pieces = text_pieces(
+            chosen_source(source, sql), text, label, self.threads, max_row_bytes
+        )
+        if self.weights and not readable_twice(pieces):
             raise ValueError(
                 f"{name} with weights=True reads the source twice, and an iterator can "
                 "be read once. Hint: pass a list of batches, a table, a query or files."
             )
-        counts = ClassCounts.from_text(
-            source,
-            text,
-            label,
-            **asdict(self._text_options()),
-            on_bad_rows=on_bad_rows,
-            checkpoint=checkpoint,
-            threads=self.threads,
-            memory_budget=self.memory_budget,
-            progress=progress,
+        same_rows = SameRows() if self.weights else None
+        counts = ClassCounts._of(
+            from_text_parts(
+                pieces,
+                text,
+                label,
+                self._text_options(),
+                min_df=1,
+                max_df=1.0,
+                max_features=None,
+                classes=None,
+                threads=self.threads,
+                memory_budget=self.memory_budget,
+                spill_folder=None,
+                on_bad_rows=on_bad_rows,
+                checkpoint=checkpoint,
+                progress=progress,
+                tfidf=False,
+                same_rows=same_rows,
+            )
         )
         if counts.n_classes < 2:
             raise ValueError(
                 f"{name} needs at least two classes in {label!r}. "
                 f"Got one class: {counts.classes.tolist()[0]!r}."
             )
-        if not self.weights:
-            return self.fit_counts(of_kind(counts, self._count_kind()))
         counts = of_kind(counts, self._count_kind())
+        if same_rows is None:
+            return self.fit_counts(counts)
 
         def rows_of(names: TermNames) -> Iterator[tuple[Any, np.ndarray]]:
             return term_rows(
-                source,
-                text,
-                label,
+                pieces,
                 TermMatcher(names, self._text_options()),
                 counts.classes,
                 skip=on_bad_rows == "skip",
                 threads=self.threads,
+                same_rows=same_rows,
             )
 
         self._drop_counts()

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning
 from bayesieve.solvers._logs import Floats
+from bayesieve.utils._validation import refuse_malformed
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
@@ -39,6 +40,7 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
             )
         return counts.feature_count
     if sp.issparse(counts):
+        refuse_malformed(counts)
         table = sp.csc_array(counts, dtype=np.float64)
         if not table.has_canonical_format:
             table = table.copy()  # the caller's arrays are never written to

@@ -127,6 +127,7 @@ def _numeric(dtype: Any) -> None:
 def _sparse_matrix(X: Any) -> Any:
     _two_dimensional(X.shape)
     _numeric(X.dtype)
+    refuse_malformed(X, counted=True)
     matrix = X if X.format in ("csr", "csc") else X.tocsr()
     values = native_values(matrix.data)
     indices, pointers = _native_indices(matrix)
@@ -135,26 +136,58 @@ def _sparse_matrix(X: Any) -> Any:
     return matrix
 
 
-def refuse_malformed(X: Any) -> None:
-    """Stop at CSR or CSC whose indices leave its shape: SciPy would read elsewhere.
+def refuse_malformed(X: Any, *, counted: bool = False) -> None:
+    """Stop at sparse indices that leave the shape: SciPy would read elsewhere.
 
-    Counting checks as it goes; this is for what SciPy's own loops are to read.
+    Parameters
+    ----------
+    X : object
+        Anything but a sparse matrix passes.
+    counted : bool, default=False
+        Whether the compiled passes are the first to read the indices of CSR and CSC,
+        which they check on their way; looking at them twice would cost time.
     """
     if not sparse.issparse(X):
         return
-    indices, pointers = X.indices, X.indptr
-    bound = X.shape[1 if X.format == "csr" else 0]
-    inside = not indices.size or (indices.min() >= 0 and indices.max() < bound)
-    rising = (
-        pointers[0] == 0
-        and pointers[-1] == indices.size == X.data.size
-        and bool((pointers[1:] >= pointers[:-1]).all())
-    )
-    if not (inside and rising):
+    if X.format in ("csr", "csc", "bsr"):
+        sound = _sound_pointers(X) and (
+            (counted and X.format != "bsr") or _inside(X.indices, _blocks_of(X)[1])
+        )
+    elif X.format == "coo":
+        sound = all(own.shape == X.data.shape for own in X.coords) and all(
+            _inside(own, end) for own, end in zip(X.coords, X.shape, strict=True)
+        )
+    elif X.format == "dia":
+        sound = X.data.ndim == 2 and X.offsets.shape == X.data.shape[:1]
+    else:  # lists and dictionaries, which Python itself looks after
+        sound = True
+    if not sound:
         raise ValueError(
             "The sparse matrix is malformed: an index is outside its shape. "
             "Hint: X.check_format(full_check=True) shows where."
         )
+
+
+def _blocks_of(X: Any) -> tuple[int, int]:
+    """Number of slices that pointers tell apart, and end of the indices in them."""
+    rows, columns = X.shape
+    if X.format == "bsr":
+        return rows // X.blocksize[0], columns // X.blocksize[1]
+    return (rows, columns) if X.format == "csr" else (columns, rows)
+
+
+def _inside(indices: np.ndarray, end: int) -> bool:
+    return not indices.size or bool(indices.min() >= 0 and indices.max() < end)
+
+
+def _sound_pointers(X: Any) -> bool:
+    indices, pointers = X.indices, X.indptr
+    return bool(
+        pointers.shape == (_blocks_of(X)[0] + 1,)
+        and pointers[0] == 0
+        and pointers[-1] == indices.size == X.data.shape[0]
+        and (pointers[1:] >= pointers[:-1]).all()
+    )
 
 
 def _native_indices(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
