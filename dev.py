@@ -5,6 +5,7 @@ python3 dev.py demo               install into .venv and run `bayesieve demo`
 python3 dev.py test [ARGS]        install into .venv and run pytest (ARGS go to it)
 python3 dev.py processors [ARGS]  the tests as on other processors, and under load
 python3 dev.py minima [ARGS]      the tests with the oldest versions that are allowed
+python3 dev.py sanitize [ARGS]    the tests of the compiled core under the sanitizers
 python3 dev.py lint               ruff, mypy and the import contracts
 python3 dev.py build              sdist and wheel into dist/, then try the wheel out
 python3 dev.py docs [ARGS]        the documentation into build/docs (ARGS go to Sphinx)
@@ -31,6 +32,7 @@ OLDEST_JAVA = 17  # of Spark
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 MINIMA = ROOT / "build" / "minima"
+SANITIZED = ROOT / "build" / "sanitized"
 STAMP = "bayesieve-installed.json"
 LINTERS = (
     ("ruff check", ["-m", "ruff", "check", "."]),
@@ -61,6 +63,7 @@ def main(arguments: list) -> int:
         "test": test,
         "processors": processors,
         "minima": minima,
+        "sanitize": sanitize,
         "lint": lint,
         "build": build,
         "docs": docs,
@@ -115,6 +118,59 @@ def minima(arguments: list) -> int:
     options = ["-n", str(cores()), "-W", "ignore::DeprecationWarning"]
     return run([python_of(MINIMA), "-m", "pytest", *options, *arguments])
 
+
+def sanitize(arguments: list) -> int:
+    """Run what exercises the compiled core, compiled with the sanitizers.
+
+    Other memory than the core's is not watched: NumPy and Python come as they are.
+    """
+    compiler = shutil.which("g++")
+    if compiler is None or not sys.platform.startswith("linux"):
+        raise DevError("the sanitizers need Linux and g++.")
+    kinds = "address,undefined"
+    settings = (
+        f"cmake.define.BAYESIEVE_SANITIZE={kinds}",
+        "install.strip=false",
+        f"build-dir={ROOT / 'build' / 'sanitized-core'}",
+    )
+    install(SANITIZED, extra="test", settings=settings)
+    # The sanitizers' library must come first in the process, and find C++ there.
+    libraries = [
+        subprocess.run(
+            [compiler, f"-print-file-name={name}"],
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+        .stdout.decode()
+        .strip()
+        for name in ("libasan.so", "libubsan.so", "libstdc++.so")
+    ]
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": " ".join(libraries),
+        # Python keeps memory at its end, which is no leak of the core.
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+    chosen = arguments or [*CORE_TESTS, "-m", "not slow"]
+    command = [python_of(SANITIZED), "-m", "pytest", "-n", str(cores()), *chosen]
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+#: Tests whose work is done in the compiled core; faults need a library of their own.
+CORE_TESTS = (
+    "tests/core",
+    "--deselect=tests/core/test_faults.py",
+    "tests/partition",
+    "tests/weights",
+    "tests/properties",
+    "tests/solvers",
+    "tests/counts/test_from_matrix.py",
+    "tests/counts/test_from_text.py",
+    "tests/counts/test_text_counter.py",
+    "tests/counts/test_text_scan.py",
+    "tests/counts/test_merge.py",
+)
 
 #: Extras whose packages are tools of developers, and may be new.
 TOOLS = ("test", "docs", "bench")
@@ -257,10 +313,13 @@ def docs(arguments: list) -> int:
     return failed
 
 
-def install(folder: Path = VENV, *, extra: str = "", pins: list = ()) -> None:
+def install(
+    folder: Path = VENV, *, extra: str = "", pins: list = (), settings: tuple = ()
+) -> None:
     """Install the package into an environment, unless what is there is up to date.
 
-    `pins` are the versions, "name==version", that dependencies must have.
+    `pins` are the versions, "name==version", that dependencies must have; `settings`
+    go to the build.
     """
     wanted = {"python": sys.version, "source": digest_of_source()}
     requirements = digest([ROOT / "pyproject.toml"])
@@ -285,8 +344,9 @@ def install(folder: Path = VENV, *, extra: str = "", pins: list = ()) -> None:
     constraints = folder / "constraints.txt"
     constraints.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
     command = ["install", "--constraint", str(constraints)]
-    pip(folder, *command, f".[{extra}]" if extra else ".")
-    if extra == "test":
+    build = [f"--config-settings={setting}" for setting in settings]
+    pip(folder, *command, *build, f".[{extra}]" if extra else ".")
+    if extra == "test" and not settings:
         install_spark(folder, command)
     for name in ("test", "docs"):  # what an earlier install has brought is still there
         earlier = found.get(f"{name}_tools", "")
@@ -301,7 +361,8 @@ def install_spark(folder: Path, command: list) -> None:
         return
     say("installing pyspark for the tests of Spark ...")
     try:
-        pip(folder, *command, ".[spark]")
+        # By its names: ".[spark]" would compile the package once more.
+        pip(folder, *command, *read_project()["optional-dependencies"]["spark"])
     except DevError as error:
         say(f"{error} The tests of Spark will be skipped.")
 
