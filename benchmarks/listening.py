@@ -22,7 +22,7 @@ from measurement import HERE, option_parser, report, target
 sys.path.append(str(HERE.parent))
 
 #: Begin of the interruption, in seconds after the call; kernels run longer than that.
-AFTER = 0.15
+AFTER = 0.06
 LONG_ENOUGH = 2.5 * AFTER
 LARGEST = 1 << 27
 

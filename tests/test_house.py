@@ -159,9 +159,9 @@ def test_readme_commands_are_those_of_dev_py(readme):
         check=True,
     )
     offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
-    commands = "demo test processors minima sanitize lint build docs".split()
+    commands = ["demo", "test", "processors", "minima", "sanitize", "lint", "build"]
     assert set(named) <= set(offered)
-    assert offered == commands
+    assert offered == [*commands, "docs"]
 
 
 def test_dev_py_names_an_unknown_command():

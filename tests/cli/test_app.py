@@ -170,8 +170,17 @@ def test_interrupt_is_code_130(command, capsys):
     assert capsys.readouterr().err == "bayesieve: interrupted\n"
 
 
-def test_a_bug_keeps_its_traceback(command):
+def test_a_bug_is_one_line_that_tells_how_to_see_its_traceback(
+    command, capsys, monkeypatch
+):
     command(raiser(ZeroDivisionError("a bug")))
+    monkeypatch.delenv("BAYESIEVE_TRACEBACK", raising=False)
+    assert main(["act"]) == 2
+    assert capsys.readouterr().err == (
+        "bayesieve: error: unexpected ZeroDivisionError: a bug (a fault of bayesieve; "
+        "BAYESIEVE_TRACEBACK=1 shows where)\n"
+    )
+    monkeypatch.setenv("BAYESIEVE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError, match="a bug"):
         main(["act"])
 
