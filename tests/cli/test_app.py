@@ -177,7 +177,7 @@ def test_a_bug_is_one_line_that_tells_how_to_see_its_traceback(
     monkeypatch.delenv("BAYESIEVE_TRACEBACK", raising=False)
     assert main(["act"]) == 2
     assert capsys.readouterr().err == (
-        "bayesieve: error: unexpected ZeroDivisionError: a bug (a fault of bayesieve; "
+        "bayesieve: unexpected ZeroDivisionError: a bug (a fault of bayesieve; "
         "BAYESIEVE_TRACEBACK=1 shows where)\n"
     )
     monkeypatch.setenv("BAYESIEVE_TRACEBACK", "1")
