@@ -7,6 +7,8 @@
 
 #ifdef _MSC_VER
 #include <intrin.h>
+
+#include "runtime.h"
 #endif
 
 namespace bayesieve::text {
@@ -44,6 +46,8 @@ inline std::uint64_t word_bits(const std::uint8_t* p) {
     return bits;
 }
 
+constexpr std::size_t kPollBytes = 1 << 18;  // of a text between two polls
+
 // Calls found(data, size) for every run of word characters of at least `shortest`; the text is
 // ASCII.
 template <class Found>
@@ -54,6 +58,7 @@ void ascii_runs(const std::uint8_t* text, std::size_t size, std::size_t shortest
         if (last - first >= shortest) found(text + first, last - first);
     };
     for (std::size_t base = 0; base < size; base += 64) {
+        if (base % kPollBytes == kPollBytes - 64) poll();
         std::uint64_t bits;
         if (size - base >= 64) {
             bits = word_bits(text + base);

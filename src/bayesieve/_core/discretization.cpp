@@ -88,19 +88,20 @@ struct Worker {
     // Sorted distinct values of a column, and their class counts.
     void fill(const double* column, std::int64_t stride, const Rows& rows) {
         keys.resize(rows.size);
-        bayesieve::Pace pace(bayesieve::kPaceCells);
-        for (std::size_t i = 0; i < rows.size; ++i) {
-            pace.spend(1);
-            const std::size_t row = rows.weights == nullptr ? i : rows.kept[i];
-            const double value = column[static_cast<std::int64_t>(row) * stride];
-            // Without weights the class is all that is needed of a row.
-            keys[i] = {bayesieve::key_of(value),
-                       rows.weights == nullptr ? static_cast<std::uint32_t>(rows.codes[row])
-                                               : static_cast<std::uint32_t>(row)};
-        }
+        bayesieve::for_each_stretch(rows.size, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                const std::size_t row = rows.weights == nullptr ? i : rows.kept[i];
+                const double value = column[static_cast<std::int64_t>(row) * stride];
+                // Without weights the class is all that is needed of a row.
+                keys[i] = {bayesieve::key_of(value),
+                           rows.weights == nullptr ? static_cast<std::uint32_t>(rows.codes[row])
+                                                   : static_cast<std::uint32_t>(row)};
+            }
+        });
         bayesieve::sort_by_key(keys, spare);
         raw.clear();
         distinct.clear();
+        bayesieve::Pace pace(bayesieve::kPaceCells);
         for (std::size_t i = 0; i < keys.size();) {
             const std::uint64_t key = keys[i].key;
             pace.spend(1);

@@ -39,6 +39,7 @@ DoubleArray elementwise(const Vector& counts, const Vector& expected) {
     Zeros<double> result(n);
     {
         const bayesieve::Kernel kernel;
+        bayesieve::poll();
         bayesieve::for_each_stretch(n, [&](std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i)
                 result[i] = bayesieve::divergence(counts.data()[i], expected.data()[i]);

@@ -95,8 +95,9 @@ class IntervalProgramme {
         // Row j holds the costs of the intervals (i, j], i = 0..j-1.
         std::vector<double> cost(n_ * (n_ + 1) / 2);
         std::vector<double> any(n_ + 1, 0.0);
+        Pace pace(1 << 16);
         for (std::size_t j = 1; j <= n_; ++j) {
-            poll();
+            pace.spend(16 * j);  // logarithms
             double* row = cost.data() + j * (j - 1) / 2;
             double least = kNever;
             for (std::size_t i = 0; i < j; ++i) {
@@ -119,7 +120,7 @@ class IntervalProgramme {
             std::vector<std::int32_t> from(n_ + 1, 0);
             std::fill(now.begin(), now.end(), kNever);
             for (std::size_t j = k; j <= n_; ++j) {
-                poll();
+                pace.spend(j);
                 const double* row = cost.data() + j * (j - 1) / 2;
                 double least = kNever;
                 std::size_t at = 0;

@@ -48,8 +48,9 @@ class MergeDescent {
                     partner[a] = b;
                 }
         };
+        Pace pace(1 << 12);
         for (std::size_t a = 0; a < n; ++a) {
-            poll();
+            pace.spend(n - a);
             for (std::size_t b = a + 1; b < n; ++b) loss[a * n + b] = loss_of(a, b);
         }
         for (std::size_t a = 0; a < n; ++a) seek(a);
@@ -57,7 +58,7 @@ class MergeDescent {
         largest_.assign(n + 1, 0);
         note(n, e, groups, alive);
         while (alive.size() > 1) {
-            poll();
+            pace.spend(alive.size());
             std::size_t a = alive[0];
             for (std::size_t i : alive)
                 if (partner_loss[i] < partner_loss[a]) a = i;

@@ -115,7 +115,7 @@ class MovableGroups {
         double least = kNever;
         std::size_t first = 0, second = 1;
         for (std::size_t a = 0; a < I; ++a) {
-            poll();
+            pace_.spend(I - a);
             for (std::size_t b = a + 1; b < I; ++b) {
                 const double change =
                     cost_of_.of_sum(groups_.row(a), groups_.row(b),

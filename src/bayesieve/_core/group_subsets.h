@@ -29,8 +29,9 @@ class SubsetProgramme {
         const RowCost row_cost(J);
         std::vector<double> counts(sets_ * J, 0.0), total(sets_, 0.0);
         f_[0] = 0.0;
+        Pace pace(1 << 8);
         for (std::size_t S = 1; S < sets_; ++S) {
-            poll();
+            pace.spend(1);
             const std::size_t low = S & (~S + 1), rest = S ^ low, first = index_of(low);
             for (std::size_t j = 0; j < J; ++j)
                 counts[S * J + j] = counts[rest * J + j] + items.row(first)[j];
@@ -63,8 +64,9 @@ class SubsetProgramme {
     double with_garbage(const GroupPrior& prior, double to_beat, Labels& label) const {
         double best = to_beat;
         std::size_t best_set = 0, best_groups = 0;
+        Pace pace(1 << 10);
         for (std::size_t G = 1; G + 1 < sets_; ++G) {
-            poll();
+            pace.spend(1);
             const std::size_t R = (sets_ - 1) ^ G, held = members(G);
             for (std::size_t k = 2; k <= n_ - held; ++k) {
                 const double candidate = cost_[G] + f(R, k) + prior.garbage(k + 1, held);

@@ -71,8 +71,9 @@ ExactOutcome exact_intervals(const OrderedTable<Count>& table, const Prior& prio
     constexpr std::size_t kLambdas = sizeof shares / sizeof shares[0];
     std::vector<double> relaxed[kLambdas];
     for (auto& values : relaxed) values.assign(m + 1, 0.0);
+    Pace pace(kPaceCells);
     for (std::size_t k = 1; k <= m; ++k) {
-        poll();
+        pace.spend(k);
         double* costs = keep ? &kept[k * (k - 1) / 2] : own.data();
         table.costs_to(k, costs);
         for (std::size_t s = 0; s < kLambdas; ++s)
@@ -100,9 +101,8 @@ ExactOutcome exact_intervals(const OrderedTable<Count>& table, const Prior& prio
     std::vector<double> best((layers + 1) * (m + 1), kNone);  // F
     auto layer = [&](std::size_t i) { return &best[i * (m + 1)]; };
     layer(0)[0] = 0.0;
-    Pace pace;
     for (std::size_t k = 1; k <= m; ++k) {
-        poll();
+        pace.spend(k);
         double* costs = keep ? &kept[k * (k - 1) / 2] : own.data();
         if (!keep) table.costs_to(k, costs);
         layer(1)[k] = costs[0];

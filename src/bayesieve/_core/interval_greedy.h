@@ -163,9 +163,9 @@ void sweep_merges(const OrderedTable<Count>& table, const Prior& prior,
         cost.resize(n);
         gain.resize(n);
         for (std::size_t i = 0; i + 1 < n; ++i) {
+            if (gain[i] != kStale) continue;
             pace.spend(1);
-            if (gain[i] == kStale)
-                gain[i] = table.cost(begin[i], end_of(i + 1)) - cost[i] - cost[i + 1];
+            gain[i] = table.cost(begin[i], end_of(i + 1)) - cost[i] - cost[i + 1];
         }
         if (gone < n / 256) break;
     }

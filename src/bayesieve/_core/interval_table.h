@@ -72,15 +72,17 @@ class OrderedTable {
         stride_ = std::max<std::size_t>(1, ((m + 1) * classes_ + allowed - 1) / allowed);
         prefix_.resize((m / stride_ + 1) * classes_);
         std::fill(left_.begin(), left_.end(), Count(0));
-        Pace pace(kPaceCells);
-        for (std::size_t r = 0;; ++r) {
-            pace.spend(1);
-            if (r % stride_ == 0)
-                std::copy(left_.begin(), left_.end(),
-                          prefix_.begin() + static_cast<std::ptrdiff_t>(r / stride_ * classes_));
-            if (r == m) break;
-            for (std::size_t x = start_[r]; x < start_[r + 1]; ++x) left_[label_[x]] += count_[x];
-        }
+        for_each_stretch(m + 1, [&](std::size_t first, std::size_t last) {
+            for (std::size_t r = first; r < last; ++r) {
+                if (r % stride_ == 0)
+                    std::copy(
+                        left_.begin(), left_.end(),
+                        prefix_.begin() + static_cast<std::ptrdiff_t>(r / stride_ * classes_));
+                if (r == m) break;
+                for (std::size_t x = start_[r]; x < start_[r + 1]; ++x)
+                    left_[label_[x]] += count_[x];
+            }
+        });
         dense_ = stride_ == 1 && (classes_ <= 3 || classes_ * m <= 2 * cells());
     }
     // Calls body(label, count) for the cells of a row.
@@ -158,25 +160,27 @@ class OrderedTable {
     IntervalCut best_cut(std::size_t begin, std::size_t end) const {
         IntervalCut best;
         if (end - begin < 2) return best;
-        Pace pace(kPaceCells);
         const LogFactorials& lf = *logs_;
         if (dense_) {
             // Independent look-ups are quicker than a running sum when classes are few.
             const Count* low = &prefix_[begin * classes_];
             const Count* high = &prefix_[end * classes_];
-            for (std::size_t r = begin + 1; r < end; ++r) {
-                pace.spend(classes_);
-                const Count* here = &prefix_[r * classes_];
-                double inside = 0.0;
-                for (std::size_t c = 0; c < classes_; ++c)
-                    inside += lf(Count(here[c] - low[c])) + lf(Count(high[c] - here[c]));
-                const double both = lf(Count(total(begin, r) + extra_)) +
-                                    lf(Count(total(r, end) + extra_)) - inside;
-                if (both < best.cost) {
-                    best.cost = both;
-                    best.row = r;
+            const auto look = [&](std::size_t first, std::size_t last) {
+                for (std::size_t r = begin + 1 + first; r < begin + 1 + last; ++r) {
+                    const Count* here = &prefix_[r * classes_];
+                    double inside = 0.0;
+                    for (std::size_t c = 0; c < classes_; ++c)
+                        inside += lf(Count(here[c] - low[c])) + lf(Count(high[c] - here[c]));
+                    const double both = lf(Count(total(begin, r) + extra_)) +
+                                        lf(Count(total(r, end) + extra_)) - inside;
+                    if (both < best.cost) {
+                        best.cost = both;
+                        best.row = r;
+                    }
                 }
-            }
+            };
+            for_each_stretch(end - begin - 1, look,
+                             std::max<std::size_t>(256, kPaceCells / classes_));
             best.cost -= 2.0 * fixed_;
             return best;
         }
@@ -189,6 +193,7 @@ class OrderedTable {
             inside += log_right_[c];
         }
         const Count base = below_[begin], top = below_[end];
+        Pace pace(kPaceCells);
         for (std::size_t r = begin; r + 1 < end; ++r) {
             pace.spend(1 + start_[r + 1] - start_[r]);
             for (std::size_t x = start_[r]; x < start_[r + 1]; ++x) {

@@ -196,7 +196,12 @@ public:
             total_.assign(R_, 0.0);
         }
         for_each_block(count, kLinearBlock, [&](std::size_t, std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i) diagonal_[i] = diagonal(i);
+            Pace pace(kPaceProducts);
+            for (std::size_t i = first; i < last; ++i) {
+                const std::size_t j = column(i);
+                pace.spend(static_cast<std::size_t>(terms.indptr[j + 1] - terms.indptr[j]) * R_);
+                diagonal_[i] = diagonal(i);
+            }
         });
     }
 
@@ -390,7 +395,6 @@ private:
 
     double diagonal(std::size_t i) const {
         const std::size_t j = column(i);
-        poll();
         const double* s = terms_.slope + j * R_;
         const double* a = terms_.offset == nullptr ? nullptr : terms_.offset + j * R_;
         double total = 0.0;

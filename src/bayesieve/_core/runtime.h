@@ -76,13 +76,14 @@ private:
     std::size_t between_, spent_ = 0;
 };
 
-// Calls body(first, last) for stretches of [0, items), with a poll before each.
+// Calls body(first, last) for stretches of [0, items), with a poll between two: for loops whose
+// steps are so short that even a Pace would be felt.
 template <class Body>
-void for_each_stretch(std::size_t items, Body body) {
-    constexpr std::size_t kStretch = std::size_t{1} << 18;
-    for (std::size_t first = 0; first < items; first += kStretch) {
-        poll();
-        body(first, std::min(items, first + kStretch));
+void for_each_stretch(std::size_t items, Body body,
+                      std::size_t stretch = std::size_t{1} << 17) {
+    for (std::size_t first = 0; first < items; first += stretch) {
+        if (first > 0) poll();
+        body(first, std::min(items, first + stretch));
     }
 }
 

@@ -68,6 +68,7 @@ void for_each_word(const Tables& tables, Span text, std::size_t shortest, Found 
     const Byte* p = text.data;
     const Byte* end = p + text.size;
     std::uint32_t code;
+    Pace pace(kPaceTerms);
     while (p < end) {
         if (*p < 0x80) {
             if (!tables.ascii_word[*p]) {
@@ -81,6 +82,7 @@ void for_each_word(const Tables& tables, Span text, std::size_t shortest, Found 
                 continue;
             }
         }
+        pace.spend(1);
         const Byte* first = p;
         std::size_t characters = 0;
         while (p < end) {
@@ -102,19 +104,22 @@ void for_each_word(const Tables& tables, Span text, std::size_t shortest, Found 
 template <std::size_t W, class Emit>
 void number_ngrams(const std::uint32_t* numbers, std::size_t count, std::size_t min_n,
                    std::size_t max_n, Emit emit) {
-    Pace pace(kPaceTerms);
     for (std::size_t n = min_n; n <= max_n && n <= count; ++n) {
-        for (std::size_t i = 0; i + n <= count; ++i) {
-            pace.spend(1);
-            Key<W> key{};
-            bool known = true;
-            for (std::size_t j = 0; j < W; ++j)
-                if (j < n) {
-                    key[j] = numbers[i + j];
-                    known = known && key[j] != FixedDictionary::kUnknown;
+        for_each_stretch(
+            count - n + 1,
+            [&](std::size_t first, std::size_t last) {
+                for (std::size_t i = first; i < last; ++i) {
+                    Key<W> key{};
+                    bool known = true;
+                    for (std::size_t j = 0; j < W; ++j)
+                        if (j < n) {
+                            key[j] = numbers[i + j];
+                            known = known && key[j] != FixedDictionary::kUnknown;
+                        }
+                    if (known) emit(key);
                 }
-            if (known) emit(key);
-        }
+            },
+            kPaceTerms);
     }
 }
 
@@ -216,19 +221,22 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
         scratch.words.clear();
         scratch.hashes.clear();
         for_each_word(tables, text, analysis.shortest, [&](const Byte* p, std::size_t size) {
-            pace.spend(1);
             const std::uint64_t hash = hash_bytes(p, size);
             words.prefetch(hash);
             scratch.words.push_back({p, size});
             scratch.hashes.push_back(hash);
         });
         scratch.numbers.clear();
-        for (std::size_t i = 0; i < scratch.words.size(); ++i) {
-            pace.spend(1);
-            const std::uint32_t number =
-                words.number(scratch.words[i].data, scratch.words[i].size, scratch.hashes[i]);
-            if (number != 0) scratch.numbers.push_back(number);
-        }
+        for_each_stretch(
+            scratch.words.size(),
+            [&](std::size_t first, std::size_t last) {
+                for (std::size_t i = first; i < last; ++i) {
+                    const std::uint32_t number = words.number(
+                        scratch.words[i].data, scratch.words[i].size, scratch.hashes[i]);
+                    if (number != 0) scratch.numbers.push_back(number);
+                }
+            },
+            kPaceTerms);
         number_ngrams<W>(scratch.numbers.data(), scratch.numbers.size(), analysis.min_n,
                          analysis.max_n, emit);
         return;

@@ -47,6 +47,7 @@ using bayesieve::to_numpy;
 
 constexpr std::size_t kBlock = 1 << 17;  // small tables are not worth a second thread
 constexpr std::size_t kTile = 1 << 11;  // a tile of totals stays in the first-level cache
+constexpr std::size_t kPaceCells = 1 << 16;  // cells between two polls
 constexpr int kHistogramShift = 48;  // sign, exponent and four bits of mantissa remain
 constexpr std::size_t kHistogramBins = 1 << 15;
 
@@ -317,8 +318,9 @@ std::tuple<DoubleArray, double, std::int64_t, IndexArray> scan(const Columns& co
                 std::int64_t* const small_times = small[w].data();
                 double whole = 0.0;
                 std::int64_t filled = 0;
+                bayesieve::Pace pace(kPaceCells);
                 for (std::size_t first = begin; first < end; first += kTile) {
-                    bayesieve::poll();
+                    pace.spend(columns.classes * kTile);
                     const std::size_t last = std::min(end, first + kTile);
                     columns.totals(first, last, raw, tile_class.data());
                     for (std::size_t c = 0; c < K; ++c) block_class[b * K + c] += tile_class[c];
@@ -386,8 +388,9 @@ IndexArray collect(const Columns& columns, const Smoothing& smooth, double min_t
                                                  std::size_t end) {
             double raw[kTile];
             std::uint32_t large[kTile];
+            bayesieve::Pace pace(kPaceCells);
             for (std::size_t first = begin; first < end; first += kTile) {
-                bayesieve::poll();
+                pace.spend(columns.classes * kTile);
                 const std::size_t last = std::min(end, first + kTile), width = last - first;
                 columns.totals(first, last, raw, nullptr);
                 std::size_t count = 0;  // branchless: nearly every column is too small
@@ -443,8 +446,9 @@ std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Sm
                                                  std::size_t end) {
             double raw[kTile];
             std::uint32_t large[kTile];
+            bayesieve::Pace pace(kPaceCells);
             for (std::size_t first = begin; first < end; first += kTile) {
-                bayesieve::poll();
+                pace.spend(columns.classes * kTile);
                 const std::size_t last = std::min(end, first + kTile), width = last - first;
                 columns.totals(first, last, raw, nullptr);
                 std::size_t count = 0;
@@ -488,8 +492,9 @@ DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double*
         bayesieve::for_each_block(
             m, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
                 double raw[kTile];
+                bayesieve::Pace pace(kPaceCells);
                 for (std::size_t first = begin; first < end; first += kTile) {
-                    bayesieve::poll();
+                    pace.spend(columns.classes * kTile);
                     const std::size_t last = std::min(end, first + kTile);
                     columns.totals(first, last, raw, nullptr);
                     for (std::size_t i = first; i < last; ++i) {

@@ -211,6 +211,7 @@ void box_qp(const Matrix& H, const Vector& g, const Vector& low, const Vector& h
 void exp_nonpositive(OutVector values) {
     double* x = values.data();
     const bayesieve::Kernel kernel;
+    bayesieve::poll();
     bayesieve::for_each_stretch(values.shape(0), [&](std::size_t first, std::size_t last) {
         bayesieve::exp_in_place(x + first, last - first);
     });
