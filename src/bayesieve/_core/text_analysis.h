@@ -105,21 +105,20 @@ template <std::size_t W, class Emit>
 void number_ngrams(const std::uint32_t* numbers, std::size_t count, std::size_t min_n,
                    std::size_t max_n, Emit emit) {
     for (std::size_t n = min_n; n <= max_n && n <= count; ++n) {
-        for_each_stretch(
-            count - n + 1,
-            [&](std::size_t first, std::size_t last) {
-                for (std::size_t i = first; i < last; ++i) {
-                    Key<W> key{};
-                    bool known = true;
-                    for (std::size_t j = 0; j < W; ++j)
-                        if (j < n) {
-                            key[j] = numbers[i + j];
-                            known = known && key[j] != FixedDictionary::kUnknown;
-                        }
-                    if (known) emit(key);
+        std::size_t first = 0;
+        for (std::size_t i = 0; i + n <= count; ++i) {
+            Key<W> key{};
+            bool known = true;
+            for (std::size_t j = 0; j < W; ++j)
+                if (j < n) {
+                    key[j] = numbers[i + j];
+                    known = known && key[j] != FixedDictionary::kUnknown;
                 }
-            },
-            kPaceTerms);
+            if (known) emit(key);
+            if (i - first < kPaceTerms) continue;
+            first = i;
+            poll();
+        }
     }
 }
 
@@ -227,16 +226,12 @@ void for_each_ngram(const Analysis& analysis, Span raw, Scratch& scratch, Number
             scratch.hashes.push_back(hash);
         });
         scratch.numbers.clear();
-        for_each_stretch(
-            scratch.words.size(),
-            [&](std::size_t first, std::size_t last) {
-                for (std::size_t i = first; i < last; ++i) {
-                    const std::uint32_t number = words.number(
-                        scratch.words[i].data, scratch.words[i].size, scratch.hashes[i]);
-                    if (number != 0) scratch.numbers.push_back(number);
-                }
-            },
-            kPaceTerms);
+        for (std::size_t i = 0; i < scratch.words.size(); ++i) {
+            const std::uint32_t number =
+                words.number(scratch.words[i].data, scratch.words[i].size, scratch.hashes[i]);
+            if (number != 0) scratch.numbers.push_back(number);
+            if (i % kPaceTerms == kPaceTerms - 1) poll();
+        }
         number_ngrams<W>(scratch.numbers.data(), scratch.numbers.size(), analysis.min_n,
                          analysis.max_n, emit);
         return;

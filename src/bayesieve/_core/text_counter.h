@@ -230,7 +230,8 @@ private:
     void distribute() {
         std::size_t total = 0;
         for (auto& partition : partitions_) total += partition.size();
-        const std::size_t wanted = std::min<std::size_t>(512, total / 16384 + 1);
+        // Small enough that sorting one takes milliseconds: there is no poll inside.
+        const std::size_t wanted = std::min<std::size_t>(8192, total / 16384 + 1);
         std::vector<Entry<W>> sample;
         const std::size_t step = std::max<std::size_t>(1, total / (wanted * 32));
         std::size_t at = step / 2;
@@ -284,11 +285,7 @@ private:
     }
 
     static void sort_range(Block<Entry<W>>& range) {
-        Pace pace(kPaceEntries);
-        std::sort(range.begin(), range.end(), [&](const Entry<W>& a, const Entry<W>& b) {
-            pace.spend(1);
-            return Before<W>()(a, b);
-        });
+        std::sort(range.begin(), range.end(), Before<W>());
     }
 
     std::size_t name_length(const Key<W>& key) const {
