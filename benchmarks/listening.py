@@ -103,7 +103,7 @@ def main() -> None:
         )
     worst = max(d for row in rows for kind in ("signal", "limit") for d in row[kind])
     promises = [target("worst delay in seconds", worst, most=0.1)]
-    report("listening", options, rows, promises)
+    report("listening", options, None, {"kernels": rows, "targets": promises})
 
 
 if __name__ == "__main__":
