@@ -109,7 +109,7 @@ double nll(const Columns& parts, const Matrix& table, const Indices& offset,
                 value[b] = bayesieve::block_nll(
                     z.data(), last - first, width, codes.data() + first, r ? r + first : nullptr,
                     g != nullptr, scratch);
-                if (g) bayesieve::add_gradient(terms, first, last, z.data(), &slots[b * K]);
+                if (g) bayesieve::add_gradient(terms, first, last, z.data(), slots.data() + b * K);
             });
         if (g) {
             std::fill(g, g + K, 0.0);
