@@ -88,6 +88,15 @@ zoo |= {
         "fewer values": end("data"),
     }.items()
 }
+zoo |= {
+    f"lil_array, {name}": changed("lil_array", change)
+    for name, change in {
+        "a far column": put("rows", 3, [FAR] * len(sparse.lil_array(table).rows[3])),
+        "a negative column": put("rows", 3, [-FAR]),
+        "fewer columns than values": put("rows", 3, []),
+        "fewer rows": end("rows"),
+    }.items()
+}
 good = sparse.csr_array(table.astype(np.float64))
 
 
@@ -151,7 +160,7 @@ if first == 0:
         attempt(f"from_chunks of {kind}", chunks, X)
         attempt(
             f"screen_interactions of {kind}",
-            lambda X: bayesieve.screen_interactions(X, y),
+            lambda X: bayesieve.screen_interactions(X, y, [0, 1], binarize=0.5),
             X,
         )
         for name in ("thresholded_nb", "odds_ratio"):

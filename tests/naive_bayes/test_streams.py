@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 
 from bayesieve import SelectiveNB
 from bayesieve.naive_bayes._drift import DriftWatch
+from bayesieve.naive_bayes._stream import StreamMemory
 from bayesieve.partition._bins import LevelBins, NumberBins
 
 
@@ -258,3 +259,24 @@ def test_drift_watch():
     watch.reset()
     assert not watch.sees(5 * rng.exponential(size=1000))  # nothing to compare with
     assert not watch.sees(np.empty(0))
+
+
+@pytest.mark.parametrize("step", ["add", "renew"])
+def test_an_interrupted_chunk_is_not_half_remembered_without_a_word(monkeypatch, step):
+    X, y = rows(3000)
+    model = SelectiveNB(random_state=0).partial_fit(X[:500], y[:500])
+    before = model.predict_proba(X)
+    with monkeypatch.context() as patch:
+
+        def interrupted(*arguments):
+            raise KeyboardInterrupt
+
+        patch.setattr(StreamMemory, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[500:], y[500:])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    with pytest.raises(RuntimeError, match="An earlier partial_fit was"):
+        model.partial_fit(X[500:], y[500:])
+    with pytest.raises(RuntimeError, match="holds some of them only"):
+        model.refresh()
+    model.fit(X, y).partial_fit(X[:500], y[:500])

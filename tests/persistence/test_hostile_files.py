@@ -403,5 +403,5 @@ def test_a_name_twice_in_the_header_is_refused(saved, tmp_path):
 
 
 def test_a_folder_and_a_device_are_errors_of_one_line(tmp_path):
-    with pytest.raises(OSError):
+    with pytest.raises(ValueError, match=r"must be a regular file\. Got a folder\.$"):
         load_model(tmp_path)

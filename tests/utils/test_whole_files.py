@@ -13,6 +13,7 @@ import pytest
 from tests.patience import HANGS
 
 from bayesieve.counts import ClassCounts
+from bayesieve.persistence import load_model
 from bayesieve.utils._whole_files import whole_file
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX file systems")
@@ -200,3 +201,15 @@ def test_many_writers_at_once(folder):
         thread.join(HANGS)
     assert failed == []
     assert os.listdir(folder) == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for load in (ClassCounts.load, load_model):
+        with pytest.raises(
+            ValueError, match=r"must be a regular file\. Got a named pipe"
+        ):
+            load(tmp_path / "pipe")
+        with pytest.raises(ValueError, match="Got a folder"):
+            load(tmp_path)

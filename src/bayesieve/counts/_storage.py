@@ -28,7 +28,7 @@ from bayesieve.counts._text_input import is_whole
 from bayesieve.exceptions import NewerVersionWarning
 from bayesieve.utils._strict_json import read_json
 from bayesieve.utils._warnings import warn_user
-from bayesieve.utils._whole_files import whole_file
+from bayesieve.utils._whole_files import open_regular, whole_file
 
 FORMAT = "bayesieve.ClassCounts"
 VERSION = 1
@@ -155,7 +155,7 @@ OF_JSON, _OF_STRING, _OF_CHARACTER = 25, 100, 4
 
 def load_parts(path: Any, memory_budget: int | None = None) -> Parts:
     """Read a file written by `save_parts`; anything else is a ValueError."""
-    with open(os.fspath(path), "rb") as file:
+    with open_regular(path) as file:
         budget = Budget(os.fstat(file.fileno()).st_size, memory_budget)
         try:
             with zipfile.ZipFile(file) as archive:

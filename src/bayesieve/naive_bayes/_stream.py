@@ -68,6 +68,7 @@ class StreamMemory:
         self.bins_settled = False
         self.next_refresh = 0.0
         self.version = 0  # goes up with every change of bins or partitions
+        self.is_whole = True  # False while rows are being added
         # The window is a ring: row r of the stream is at place r % window.
         self.filled = 0
         self.place = 0

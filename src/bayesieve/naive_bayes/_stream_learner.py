@@ -97,7 +97,10 @@ class StreamLearner(WeightedNaiveBayes):
                 "that was fitted at once."
             )
         stream = self._stream
+        self._refuse_torn(stream)
+        stream.is_whole = False
         stream.renew()
+        stream.is_whole = True
         self._learn(stream, Followed.from_memory(stream), full=True)
         return self
 
@@ -116,6 +119,7 @@ class StreamLearner(WeightedNaiveBayes):
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> StreamLearner:
         stream = self._stream
         assert stream is not None
+        self._refuse_torn(stream)
         self._check_same_classes(classes)
         if self.window != stream.window:
             raise ValueError(
@@ -133,6 +137,8 @@ class StreamLearner(WeightedNaiveBayes):
         scores = self._scores(rows.table)
         losses = -log_posterior(scores)[np.arange(n_rows), rows.codes]
         absent = stream.class_count == 0
+        # What is remembered changes in many steps; Ctrl-C may come between two of them.
+        stream.is_whole = False
         stream.add(rows)
         newcomer = bool((stream.class_count[absent] > 0).any())
         self.n_rows_seen_ += n_rows
@@ -144,6 +150,7 @@ class StreamLearner(WeightedNaiveBayes):
         elif newcomer or stream.is_due():
             # No partition tells a class apart that was not there when it was made.
             stream.renew()
+        stream.is_whole = True
         followed = self._followed
         renewed = followed.version != stream.version
         if renewed:
@@ -152,6 +159,16 @@ class StreamLearner(WeightedNaiveBayes):
             followed.place(stream, stream.last_places)
         self._learn(stream, followed, full=renewed)
         return self
+
+    @staticmethod
+    def _refuse_torn(stream: StreamMemory) -> None:
+        if not stream.is_whole:
+            raise RuntimeError(
+                "An earlier partial_fit was interrupted while its rows were added, and "
+                "what is remembered of the stream holds some of them only; the model "
+                "still predicts as before. Hint: fit begins anew, or go on from a "
+                "model saved earlier."
+            )
 
     def _check_same_classes(self, classes: Any) -> None:
         if classes is None or np.array_equal(classes, self.classes_):

@@ -23,6 +23,7 @@ from bayesieve.counts._storage import (
 from bayesieve.persistence._archive import ModelArchive, encoded
 from bayesieve.persistence._kinds import Plain, Sizes
 from bayesieve.persistence._registry import FORMATS, ModelFormat, format_of
+from bayesieve.utils._whole_files import open_regular
 
 __all__ = ["load_model", "load_notes", "save_model"]
 
@@ -207,7 +208,7 @@ def load_notes(path: Any) -> dict[str, str]:
 
 def _opened(path: Any, read: Any, memory_budget: int | None = None) -> Any:
     """Open a model file and read it; whatever is wrong with it is one ValueError."""
-    with open(os.fspath(path), "rb") as file:
+    with open_regular(path) as file:
         budget = Budget(os.fstat(file.fileno()).st_size, memory_budget)
         try:
             # Damage can look like a warning, of an old header for instance.

@@ -168,6 +168,10 @@ def branch_and_bound(
     order = itertools.count()  # ties between bounds: first come, first served
     nodes, stopped = 1, False
     heap: list[tuple[float, int, _Node]] = []
+    if limits.reached(nodes):  # grouping takes seconds where millions stay free
+        others = root.others if root.others > best.sure else -math.inf
+        stopped = others > -math.inf
+        return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
     # Equal columns have equal gains and are fixed alike: group what stays free.
     start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure)
     groups = _equal_columns(table, start.block.columns)

@@ -63,7 +63,8 @@ def solve_multinomial(
         Close the gap of the relaxation by branch and bound. Without it the best support
         met while solving the relaxation is returned with its gap.
     time_limit : float or None, default=10.0
-        Seconds after which the search stops with a `GapWarning`.
+        Seconds after which the search stops with a `GapWarning`. The first support and
+        its bound, some passes over the counts, are computed in any case.
     node_limit : int or None, default=10_000
         Solved nodes after which it stops likewise.
 

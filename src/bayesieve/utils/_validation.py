@@ -159,13 +159,27 @@ def refuse_malformed(X: Any, *, counted: bool = False) -> None:
         )
     elif X.format == "dia":
         sound = X.data.ndim == 2 and X.offsets.shape == X.data.shape[:1]
-    else:  # lists and dictionaries, which Python itself looks after
+    elif X.format == "lil":
+        sound = _sound_lists(X)
+    else:  # a dictionary, which Python itself looks after
         sound = True
     if not sound:
         raise ValueError(
             "The sparse matrix is malformed: an index is outside its shape. "
             "Hint: X.check_format(full_check=True) shows where."
         )
+
+
+def _sound_lists(X: Any) -> bool:
+    """Whether the rows of a LIL matrix are lists of columns, each with its value."""
+    if not len(X.rows) == len(X.data) == X.shape[0]:
+        return False
+    for columns, values in zip(X.rows, X.data, strict=True):
+        if len(columns) != len(values):
+            return False
+        if columns and not 0 <= min(columns) <= max(columns) < X.shape[1]:
+            return False
+    return True
 
 
 def _blocks_of(X: Any) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["lock_file", "remove_leftovers", "whole_file"]
+__all__ = ["lock_file", "open_regular", "remove_leftovers", "whole_file"]
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -87,6 +87,20 @@ def whole_file(path: Any) -> Iterator[str]:
     finally:
         if handle >= 0:
             os.close(handle)
+
+
+def open_regular(path: Any) -> Any:
+    """Open a file to read its bytes; a pipe or device, which may never end, is refused.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+    found = os.stat(os.fspath(path))
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+        raise ValueError(f"{os.fspath(path)} must be a regular file. Got {kind}.")
+    return open(path, "rb")
 
 
 def remove_leftovers(path: Any) -> None:
