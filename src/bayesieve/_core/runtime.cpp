@@ -64,5 +64,6 @@ void register_runtime(nb::module_& m) {
         .def_prop_ro("reached", &TimeLimit::reached, "Whether its time is up.")
         .def("__enter__", &TimeLimit::enter)
         .def(
-            "__exit__", [](TimeLimit& self, nb::args) { self.exit(); }, "exception"_a);
+            "__exit__", [](TimeLimit& self, nb::args) { self.exit(); }, "exception"_a,
+            nb::sig("def __exit__(self, *exception: object) -> None"));
 }
