@@ -469,6 +469,7 @@ std::tuple<IndexArray, TableArray> extract(const DenseColumns& columns, const Sm
         table->resize(K * size);
         std::size_t at = 0;
         for (std::size_t b = 0; b < parts.size(); ++b) {
+            bayesieve::poll();
             found.insert(found.end(), parts[b].begin(), parts[b].end());
             for (std::size_t q = 0; q < parts[b].size(); ++q, ++at)
                 for (std::size_t c = 0; c < K; ++c)
