@@ -16,7 +16,7 @@ from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_con
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._notebook import NotebookMixin
-from bayesieve.utils._validation import refuse_malformed
+from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]

@@ -66,11 +66,14 @@ def test_a_signal_ends_a_kernel_by_the_exception_of_its_handler(case):
     def handler(number, frame):
         raise HeardError
 
+    def interrupted():
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        call()
+
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(HeardError):
-            call()
+            interrupted()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)

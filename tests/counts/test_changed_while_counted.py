@@ -19,7 +19,7 @@ RACE = """
     import sys, threading
     import numpy as np
     import scipy.sparse as sp
-    from bayesieve import ClassCounts
+    from bayesieve import ClassCounts, NaiveFeatureSelector, SparseMultinomialNB
 
     form, kind, classes, member = sys.argv[1:5]
     rng = np.random.default_rng(0)
@@ -27,6 +27,9 @@ RACE = """
     X.data = np.ceil(X.data * 3)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     y = np.arange(1000) % int(classes)
+    if kind == "predict":
+        model = SparseMultinomialNB(k=300).fit(X, y)
+        selector = NaiveFeatureSelector(k=300).fit(X, y)
     array = getattr(X, member)
     kept = array.copy()
     done = threading.Event()
@@ -48,7 +51,11 @@ RACE = """
     try:
         for _ in range(6):
             try:
-                ClassCounts.from_matrix(X, y, kind=kind)
+                if kind == "predict":
+                    model.predict_proba(X)
+                    selector.transform(X)
+                else:
+                    ClassCounts.from_matrix(X, y, kind=kind)
             except (ValueError, IndexError):
                 pass
     finally:
@@ -68,6 +75,9 @@ RACE = """
         ("csc", "count", 500, "indptr"),
         ("csc", "count", 3, "indices"),
         ("csc", "count", 500, "data"),
+        ("csr", "predict", 3, "indices"),
+        ("csr", "predict", 3, "indptr"),
+        ("csc", "predict", 3, "indptr"),
     ],
 )
 def test_no_change_brings_the_process_down(form, kind, classes, member):

@@ -146,12 +146,16 @@ void same_width(std::size_t got, std::int64_t expected) {
 
 template <class Index>
 bool repeats(const Index* indices, const Longs& indptr, std::int64_t stored, std::int64_t minor) {
-    std::vector<std::int64_t> last(static_cast<std::size_t>(minor), kNone);
+    std::vector<std::int64_t> last;  // made when a row is met whose indices do not rise
     Pace pace(kPace);
     for (std::int64_t r = 0; r + 1 < static_cast<std::int64_t>(indptr.shape(0)); ++r) {
         const std::int64_t begin = indptr(r), end = indptr(r + 1);
         if (begin < 0 || end > stored) return true;
         pace.spend(1 + static_cast<std::size_t>(std::max<std::int64_t>(0, end - begin)));
+        bool rises = true;
+        for (std::int64_t at = begin + 1; at < end; ++at) rises &= indices[at - 1] < indices[at];
+        if (rises) continue;
+        if (last.empty()) last.assign(static_cast<std::size_t>(minor), kNone);
         for (std::int64_t at = begin; at < end; ++at) {
             const auto i = static_cast<std::int64_t>(indices[at]);
             if (static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(minor)) return true;

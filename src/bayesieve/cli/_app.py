@@ -80,9 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["demo", "-k", "0"])
     2
     """
-    if (
-        sys.stderr is None
-    ):  # closed by the caller; libraries may write to it all the same
+    # Closed by the caller; libraries may write to it all the same.
+    if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         code = _run(argv)

@@ -116,7 +116,7 @@ def _memory_limit(connection: Any) -> int:
     [(threads, shown)] = connection.execute(
         "SELECT current_setting('threads'), current_setting('memory_limit')"
     ).fetchall()
-    number, unit = re.fullmatch(r"([\d.]+)\s*(\w+)", shown).groups()  # type: ignore[union-attr]
+    number, unit = shown.split()  # "18.7 GiB"
     powers = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
     own = int(float(number) * 2 ** powers[unit])
     return min(own, max(_LEAST_MEMORY, int(threads) * _MEMORY_PER_THREAD))

@@ -18,6 +18,7 @@ from bayesieve.counts._parts import (
     is_dense_layout,
     rest_of,
 )
+from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import (
     as_matrix,
     check_names,
@@ -170,17 +171,13 @@ def canonical(X: Any) -> Any:
     """Return a sparse matrix without duplicate entries, as a copy if there are any."""
     if not sparse.issparse(X):
         return X
-    pointers = X.indptr
-    rising = pointers[0] == 0 and bool(np.all(pointers[:-1] <= pointers[1:]))
-    if not rising or pointers[-1] > min(X.data.size, X.indices.size):
-        raise ValueError(
-            "The sparse matrix is malformed: indptr does not rise from 0 to nnz."
-        )
-    if X.has_canonical_format or not kernels.has_duplicates(X):
+    refuse_malformed(X, counted=True)
+    if not kernels.has_duplicates(X):
         return X
     # Summed in a type that holds the sums: 100 + 100 is no byte.
     kind = np.float64 if X.dtype.kind == "f" else np.int64
     result = X.copy() if X.dtype == np.uint64 else X.astype(kind, copy=True)
+    refuse_malformed(result)  # a copy that nobody else can change
     result.sum_duplicates()
     return result
 

@@ -33,7 +33,8 @@ from bayesieve.counts._text_files import LONGEST_ROW
 from bayesieve.counts._text_options import DEFAULT_PATTERN
 from bayesieve.counts._text_source import chosen_source, text_pieces
 from bayesieve.utils._computed_once import computed_once
-from bayesieve.utils._validation import check_names, label_array, refuse_malformed
+from bayesieve.utils._sparse_structure import refuse_malformed
+from bayesieve.utils._validation import check_names, label_array
 
 __all__ = ["ClassCounts", "count_matrix"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.feature_selection import SelectorMixin
 
-from bayesieve.utils._validation import refuse_malformed
+from bayesieve.utils._sparse_structure import own_structure
 
 __all__ = ["CheckedSelector"]
 
@@ -25,8 +25,7 @@ class CheckedSelector(SelectorMixin):
         -------
         X_r : {array, sparse matrix} of shape (n_samples, n_selected_features)
         """
-        refuse_malformed(X)
-        return super().transform(X)
+        return super().transform(own_structure(X))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put the selected features back in their places, with zeros between them.
@@ -39,5 +38,4 @@ class CheckedSelector(SelectorMixin):
         -------
         X_original : {array, sparse matrix} of shape (n_samples, n_features)
         """
-        refuse_malformed(X)
-        return super().inverse_transform(X)
+        return super().inverse_transform(own_structure(X))

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from bayesieve.counts import count_matrix
 from bayesieve.solvers._interactions import interaction_excess, pair_penalty
 from bayesieve.utils import as_matrix, check_weights, encode_labels, label_array
-from bayesieve.utils._validation import refuse_malformed
+from bayesieve.utils._sparse_structure import own_structure
 
 __all__ = ["Interactions", "screen_interactions"]
 
@@ -140,8 +140,7 @@ def screen_interactions(
         )
     weights = check_weights(sample_weight, n_rows)
     if sparse.issparse(matrix):
-        refuse_malformed(matrix)  # SciPy turns it round before it is counted
-        matrix = matrix.tocsr()  # rows with a feature are taken out again and again
+        matrix = own_structure(matrix).tocsr()  # rows with a feature are taken out again and again
     options: dict[str, Any] = {"kind": "binary", "names": names}
     options.update(
         {"strict_binary": True} if binarize is None else {"threshold": binarize}

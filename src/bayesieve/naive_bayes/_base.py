@@ -19,7 +19,7 @@ from bayesieve.counts._matrix import canonical
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
-from bayesieve.utils._validation import refuse_malformed
+from bayesieve.utils._sparse_structure import refuse_malformed
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
 
@@ -54,7 +54,7 @@ class SupportClassifier(ClassifierMixin):
 
     def _selected_columns(self, X: Any) -> Any:
         check_is_fitted(self)
-        refuse_malformed(X)
+        refuse_malformed(X, counted=True)
         X = validate_data(
             self,
             X,

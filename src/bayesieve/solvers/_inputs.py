@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning
 from bayesieve.solvers._logs import Floats
-from bayesieve.utils._validation import refuse_malformed
+from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
