@@ -9,8 +9,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from scipy import sparse
 from tests.patience import HANGS
+
+from bayesieve import NaiveFeatureSelector, SparseMultinomialNB
 
 PROGRAM = """
 import faulthandler, sys, warnings
@@ -194,3 +198,19 @@ def test_no_matrix_crashes_anything(part, values):
     )
     last = done.stdout.strip().split("\n")[-1]
     assert last == "done", f"{last}\n{done.stderr[-3000:]}"
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csc_array", "csr_matrix"])
+def test_room_to_spare_behind_the_entries_is_no_fault(form):
+    # SciPy allows it; what stands there is no entry and may be anything.
+    X = getattr(sparse, form)(np.random.default_rng(0).poisson(1.0, (40, 6)))
+    y = np.arange(40) % 2
+    model = SparseMultinomialNB(k=2).fit(X, y)
+    selector = NaiveFeatureSelector(k=2).fit(X, y)
+    expected = model.predict_proba(X), selector.transform(X).toarray()
+    X.data = np.append(X.data, [7, 7])
+    X.indices = np.append(X.indices, np.array([99, -99], X.indices.dtype))
+    again = SparseMultinomialNB(k=2).fit(X, y)
+    np.testing.assert_array_equal(again.support_, model.support_)
+    np.testing.assert_array_equal(model.predict_proba(X), expected[0])
+    np.testing.assert_array_equal(selector.transform(X).toarray(), expected[1])

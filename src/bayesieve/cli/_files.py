@@ -334,7 +334,7 @@ class DataFiles:
                 f"escape = '\"', columns = {{{kinds}}}, max_line_size = "
                 f"{self.longest}, buffer_size = {max(self.longest, 1 << 20)}{skip})"
             )
-        from bayesieve.counts._text_files import refuse_deep_json
+        from bayesieve.counts._row_bounds import refuse_deep_json
 
         form = "newline_delimited" if self.format == "json lines" else "auto"
         with self._stream(path) as stream:
@@ -415,7 +415,8 @@ class DataFiles:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
 
     def _unreadable(self, path: str, error: Exception) -> CommandError:
-        from bayesieve.counts._text_files import bad_json_line, oversized, too_long
+        from bayesieve.counts._row_bounds import oversized, too_long
+        from bayesieve.counts._text_files import bad_json_line
 
         if oversized(error):
             return CommandError(str(too_long(f"a row of {path!r}", self.longest)))

@@ -20,6 +20,7 @@ from typing import Any
 from bayesieve.utils._optional import optional_module
 
 __all__ = [
+    "identifier",
     "literal",
     "needs",
     "querying_connection",
@@ -92,6 +93,11 @@ def _opened(threads: int | None) -> Any:
     if threads is not None:
         connection.execute(f"SET threads = {int(threads)}")
     return connection
+
+
+def identifier(name: str) -> str:
+    """Return a SQL name."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _locked(connection: Any, paths: Iterable[str]) -> Any:

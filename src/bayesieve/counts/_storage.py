@@ -164,8 +164,10 @@ def load_parts(path: Any, memory_budget: int | None = None) -> Parts:
                 parts = unpack_parts(reader, metadata)
         except RefusedError as error:
             raise ValueError(f"{os.fspath(path)} {error}") from None
+        except MemoryError:  # the machine's: the budget bounds what a file may ask for
+            raise
         # Damaged archives raise whatever their damage leads to: BadZipFile, EOFError,
-        # KeyError, struct.error, UnicodeError, MemoryError, RuntimeError, ...
+        # KeyError, struct.error, UnicodeError, RuntimeError, ...
         except Exception as error:
             raise ValueError(
                 f"{os.fspath(path)} is not a readable file of class counts; it must be "

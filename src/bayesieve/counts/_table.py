@@ -26,10 +26,10 @@ from bayesieve.counts._parts import (
     same_table,
 )
 from bayesieve.counts._reshape import scale, select
+from bayesieve.counts._row_bounds import LONGEST_ROW
 from bayesieve.counts._spark import default_groups, spark_parts
 from bayesieve.counts._storage import load_parts, save_parts
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_files import LONGEST_ROW
 from bayesieve.counts._text_options import DEFAULT_PATTERN
 from bayesieve.counts._text_source import chosen_source, text_pieces
 from bayesieve.utils._computed_once import computed_once

@@ -14,16 +14,19 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts._batch_counter import BadRows
-from bayesieve.counts._duckdb import needs, querying_connection, refuse_address
+from bayesieve.counts._duckdb import (
+    identifier,
+    needs,
+    querying_connection,
+    refuse_address,
+)
+from bayesieve.counts._row_bounds import LARGEST_ROW, LONGEST_ROW
 from bayesieve.counts._text_files import (
-    LARGEST_ROW,
-    LONGEST_ROW,
     Reader,
     TextFile,
     check_column,
     file_format,
     has_file_ending,
-    identifier,
     record_batches,
 )
 

@@ -140,7 +140,8 @@ def screen_interactions(
         )
     weights = check_weights(sample_weight, n_rows)
     if sparse.issparse(matrix):
-        matrix = own_structure(matrix).tocsr()  # rows with a feature are taken out again and again
+        # Rows with a feature are taken out again and again.
+        matrix = own_structure(matrix).tocsr()
     options: dict[str, Any] = {"kind": "binary", "names": names}
     options.update(
         {"strict_binary": True} if binarize is None else {"threshold": binarize}

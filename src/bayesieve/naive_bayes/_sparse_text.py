@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import Interval, StrOptions
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import from_text_parts, readable_twice
+from bayesieve.counts._row_bounds import LONGEST_ROW
 from bayesieve.counts._same_rows import SameRows
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_counter import TermMatcher
-from bayesieve.counts._text_files import LONGEST_ROW
 from bayesieve.counts._text_rows import term_rows
 from bayesieve.counts._text_source import chosen_source, text_pieces
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint

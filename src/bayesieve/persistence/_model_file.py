@@ -217,6 +217,8 @@ def _opened(path: Any, read: Any, memory_budget: int | None = None) -> Any:
                 return read(ModelArchive(archive, budget))
         except RefusedError as error:
             raise ValueError(f"{os.fspath(path)} {error}") from None
+        except MemoryError:  # the machine's: the budget bounds what a file may ask for
+            raise
         # Damaged archives raise whatever their damage leads to.
         except Exception as error:
             raise ValueError(

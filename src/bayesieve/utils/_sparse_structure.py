@@ -31,10 +31,13 @@ def refuse_malformed(X: Any, *, counted: bool = False) -> None:
     if not sparse.issparse(X):
         return
     if X.format in ("csr", "csc", "bsr"):
-        sound = _sound_pointers(X) and (
-            (counted and X.format != "bsr")
-            # Arrays may have room to spare behind the last entry.
-            or _inside(X.indices[: X.indptr[-1]], _blocks_of(X)[1])
+        sound = (
+            _sound_pointers(X)
+            and (
+                (counted and X.format != "bsr")
+                # Arrays may have room to spare behind the last entry.
+                or _inside(X.indices[: X.indptr[-1]], _blocks_of(X)[1])
+            )
         )
     elif X.format == "coo":
         sound = all(own.shape == X.data.shape for own in X.coords) and all(
