@@ -68,7 +68,11 @@ def own_structure(X: Any) -> Any:
         return X
     own = copy.copy(X)
     if X.format in ("csr", "csc", "bsr"):
-        own.indices, own.indptr = X.indices.copy(), X.indptr.copy()
+        own.indptr = X.indptr.copy()
+        # SciPy's selection of columns also follows the room to spare behind the
+        # last entry, where anything may stand.
+        end = max(int(own.indptr[-1]), 0) if own.indptr.size else 0
+        own.indices, own.data = X.indices[:end].copy(), X.data[:end]
     elif X.format == "coo":
         own.coords = tuple(coordinate.copy() for coordinate in X.coords)
     refuse_malformed(own)
