@@ -148,8 +148,8 @@ def sklearn_side(folder: Path, tfidf: bool) -> dict[str, Any]:
 
 
 def our_side(folder: Path, name: str) -> dict[str, Any]:
-    from bayesieve.counts._text_counter import TextCounter, tfidf_sums
-    from bayesieve.counts._text_options import TextOptions
+    from bayesieve.text._counter import TextCounter, tfidf_sums
+    from bayesieve.text._options import TextOptions
 
     options = TextOptions(ngram_range=(1, 2))
     _ = options.plan  # the tables of characters: a quarter of a second, once

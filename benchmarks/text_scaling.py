@@ -40,8 +40,8 @@ def first_rows(folder: Path, start: int, stop: int) -> Iterator[tuple[Any, Any]]
 
 
 def count(folder: Path, start: int, stop: int, threads: int) -> Any:
-    from bayesieve.counts._batch_counter import BatchCounter
-    from bayesieve.counts._text_options import TextOptions
+    from bayesieve.text._batch_counter import BatchCounter
+    from bayesieve.text._options import TextOptions
 
     counter = BatchCounter(TextOptions(ngram_range=(1, 2)), threads=threads)
     for texts, codes in first_rows(folder, start, stop):
@@ -50,7 +50,7 @@ def count(folder: Path, start: int, stop: int, threads: int) -> Any:
 
 
 def count_side(folder: Path, n: int, threads: int) -> dict[str, Any]:
-    from bayesieve.counts._text_options import TextOptions
+    from bayesieve.text._options import TextOptions
 
     _ = TextOptions().plan  # the tables of characters: a quarter of a second, once
     before = peak_bytes()
@@ -76,8 +76,8 @@ def count_side(folder: Path, n: int, threads: int) -> dict[str, Any]:
 
 
 def merge_side(folder: Path, n: int) -> dict[str, Any]:
-    from bayesieve.counts._cluster import cut_by_term
     from bayesieve.counts._merge import add
+    from bayesieve.engines._cluster import cut_by_term
 
     halves = [count(folder, 0, n // 2, 2), count(folder, n // 2, n, 2)]
     terms = sum(parts.n_features for parts in halves)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesieve.counts._text_tables import table_arrays
+from bayesieve.text._characters import table_arrays
 
 HERE = Path(__file__).resolve().parent
 CORE = HERE.parent / "src" / "bayesieve" / "_core"

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from bayesieve import _core
 from bayesieve.counts._term_names import pack
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._options import TextOptions
 
 Call = Callable[[], Any]
 CASES: dict[str, Callable[[int], Call]] = {}

@@ -20,7 +20,7 @@ from tests.core.kernel_cases import CASES, INSTANT, kernel_of
 from tests.patience import HANGS
 
 from bayesieve import _core
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._options import TextOptions
 
 
 def callables():

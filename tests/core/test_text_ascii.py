@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counter import TextOptions, count_text, document_terms
+from bayesieve.text._counter import TextOptions, count_text, document_terms
 
 
 def words_of(text, shortest):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayesieve import _core
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._options import TextOptions
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 # No search among as many random words is near this long: shards and partitions have

@@ -14,14 +14,14 @@ from sklearn.feature_extraction.text import (
 )
 
 from bayesieve import _core
-from bayesieve.counts._text_counter import TextOptions, count_text
-from bayesieve.counts._text_tables import (
+from bayesieve.text._characters import (
     SPACE,
     WORD,
     character_flags,
     table_arrays,
     without_accents,
 )
+from bayesieve.text._counter import TextOptions, count_text
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 

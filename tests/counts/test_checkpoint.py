@@ -67,7 +67,7 @@ def test_a_checkpoint_gives_the_same_counts(files, whole, tmp_path, monkeypatch)
     def read(*_):
         raise AssertionError("a file was counted again")
 
-    monkeypatch.setattr("bayesieve.counts._text_files.TextFile.batches", read)
+    monkeypatch.setattr("bayesieve.io._files.TextFile.batches", read)
     assert resumed(files, folder) == whole
     # What happens after the count may change.
     pruned = resumed(files, folder, min_df=2, max_features=50)
@@ -76,7 +76,7 @@ def test_a_checkpoint_gives_the_same_counts(files, whole, tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("stop_after", [0, 8, 19])
 def test_a_count_that_failed_goes_on(files, whole, tmp_path, monkeypatch, stop_after):
-    from bayesieve.counts._text_files import TextFile
+    from bayesieve.io._files import TextFile
 
     read = TextFile.batches
     counted = []
@@ -169,7 +169,7 @@ def test_changed_files_are_refused_and_new_ones_counted(tmp_path):
 
 
 def test_a_file_that_grows_while_it_is_counted(tmp_path, monkeypatch):
-    from bayesieve.counts._text_files import TextFile
+    from bayesieve.io._files import TextFile
 
     path = tmp_path / "a.csv"
     path.write_text("text,label\nsome words,1\n")
@@ -236,7 +236,7 @@ def test_content_decides_whether_a_file_was_changed(tmp_path):
 
 
 def test_content_changed_while_it_is_counted_with_its_time_kept(tmp_path, monkeypatch):
-    from bayesieve.counts._text_files import TextFile
+    from bayesieve.io._files import TextFile
 
     path = tmp_path / "a.csv"
     path.write_text("text,label\nword1 here,x\n")

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._options import TextOptions
 
 
 def class_indicator(codes: Any, n_classes: int) -> Any:

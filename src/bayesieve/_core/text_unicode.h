@@ -1,6 +1,6 @@
 // UTF-8, and the properties of characters that the interpreter's own str methods have.
 //
-// The tables come from Python (bayesieve.counts._text_tables), so that \w, \s and lower() mean
+// The tables come from Python (bayesieve.text._characters), so that \w, \s and lower() mean
 // here what they mean there, whatever the version of Unicode. Lone surrogates, which a str may
 // hold, travel as three bytes (Python's "surrogatepass").
 #pragma once

@@ -238,7 +238,7 @@ class DataFiles:
         """A DuckDB of its own."""
         needs("pyarrow")
         needs("duckdb")
-        from bayesieve.counts._duckdb import reading_connection
+        from bayesieve.io._duckdb import reading_connection
 
         return reading_connection(self.paths)
 
@@ -278,7 +278,7 @@ class DataFiles:
         asked = ", ".join(
             f"{self._identifier(path, name)} AS c{i}" for i, name in enumerate(columns)
         )
-        from bayesieve.counts import _text_files as texts
+        from bayesieve.io import _files as texts
 
         if self.format == "parquet":
             texts.check_parquet(self.connection, path, columns, self.longest)
@@ -313,7 +313,7 @@ class DataFiles:
 
     def _source(self, path: str) -> str | None:
         """Return the SQL that reads a file, None for a file without anything."""
-        from bayesieve.counts._duckdb import literal, quoted
+        from bayesieve.io._duckdb import literal, quoted
 
         place = quoted(literal(path))
         if self.format == "parquet":
@@ -334,7 +334,7 @@ class DataFiles:
                 f"escape = '\"', columns = {{{kinds}}}, max_line_size = "
                 f"{self.longest}, buffer_size = {max(self.longest, 1 << 20)}{skip})"
             )
-        from bayesieve.counts._row_bounds import refuse_deep_json
+        from bayesieve.io._row_bounds import refuse_deep_json
 
         form = "newline_delimited" if self.format == "json lines" else "auto"
         with self._stream(path) as stream:
@@ -369,7 +369,7 @@ class DataFiles:
         return self._headers[path]
 
     def _read_header(self, path: str) -> tuple[list[str], str, int]:
-        from bayesieve.counts._text_files import HeaderError, header_row
+        from bayesieve.io._files import HeaderError, header_row
 
         best: tuple[list[str], str, int] = ([], ",", 0)
         problem = None
@@ -415,8 +415,8 @@ class DataFiles:
             raise CommandError(f"{path!r} cannot be read: {error}") from None
 
     def _unreadable(self, path: str, error: Exception) -> CommandError:
-        from bayesieve.counts._row_bounds import oversized, too_long
-        from bayesieve.counts._text_files import bad_json_line
+        from bayesieve.io._files import bad_json_line
+        from bayesieve.io._row_bounds import oversized, too_long
 
         if oversized(error):
             return CommandError(str(too_long(f"a row of {path!r}", self.longest)))

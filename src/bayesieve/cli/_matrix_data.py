@@ -57,7 +57,7 @@ def svmlight_batches(files: DataFiles) -> Iterator[tuple[Any, np.ndarray]]:
 
 def _blocks(file: Any, path: str, longest: int) -> Iterator[bytes]:
     """Pieces of a file that end where a line ends."""
-    from bayesieve.counts._row_bounds import too_long
+    from bayesieve.io._row_bounds import too_long
 
     while block := file.read(_CHUNK_BYTES):
         if not block.endswith(b"\n"):

@@ -109,7 +109,7 @@ def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
             )
         return MatrixData(files, arguments), nothing
     from bayesieve.cli._labels import read_labels
-    from bayesieve.counts._same_rows import SameRows
+    from bayesieve.io._same_rows import SameRows
 
     files = replace(files, same_rows=SameRows())
     columns = choose_columns(files, arguments)

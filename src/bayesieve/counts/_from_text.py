@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from bayesieve.counts._batch_counter import BadRows, BatchCounter, coded
 from bayesieve.counts._checkpoint import Checkpoint, file_state
 from bayesieve.counts._parts import Array, Parts, laid_out
-from bayesieve.counts._same_rows import SameRows
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counts import TextCounts
-from bayesieve.counts._text_files import TextFile, csv_label
-from bayesieve.counts._text_input import sized
-from bayesieve.counts._text_labels import LabelCodes, as_written, sort_order
-from bayesieve.counts._text_options import DEFAULT_PATTERN, TextOptions
-from bayesieve.counts._text_scan import tfidf_sums
+from bayesieve.io._files import TextFile, csv_label
+from bayesieve.io._labels import LabelCodes, as_written, sort_order
+from bayesieve.io._same_rows import SameRows
+from bayesieve.text._batch_counter import BadRows, BatchCounter, coded
+from bayesieve.text._counts import TextCounts
+from bayesieve.text._matching import tfidf_sums
+from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
+from bayesieve.text._packing import sized
 from bayesieve.utils._progress import ProgressBar
 
 

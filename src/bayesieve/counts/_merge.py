@@ -24,7 +24,7 @@ from bayesieve.counts._parts import (
     same_labels,
 )
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counts import merged_tables
+from bayesieve.text._counts import merged_tables
 from bayesieve.utils._validation import describe_column
 
 # Rounding of a class mean, as a share of it: half a unit in the last place for each

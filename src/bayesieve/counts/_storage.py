@@ -24,8 +24,8 @@ from scipy import sparse
 from bayesieve import _core
 from bayesieve.counts._parts import Array, Parts, checked_parts, is_dense_layout
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_input import is_whole
 from bayesieve.exceptions import NewerVersionWarning
+from bayesieve.text._packing import is_whole
 from bayesieve.utils._strict_json import read_json
 from bayesieve.utils._warnings import warn_user
 from bayesieve.utils._whole_files import open_regular, whole_file

@@ -11,8 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.counts._chunks import chunk_parts
-from bayesieve.counts._cluster import make_plan
-from bayesieve.counts._dask import dask_parts, holds_texts
 from bayesieve.counts._from_text import from_text_parts, text_options
 from bayesieve.counts._matrix import count_parts, matrix_parts, resolve_kind
 from bayesieve.counts._merge import add, subtract
@@ -26,12 +24,14 @@ from bayesieve.counts._parts import (
     same_table,
 )
 from bayesieve.counts._reshape import scale, select
-from bayesieve.counts._row_bounds import LONGEST_ROW
-from bayesieve.counts._spark import default_groups, spark_parts
 from bayesieve.counts._storage import load_parts, save_parts
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_options import DEFAULT_PATTERN
-from bayesieve.counts._text_source import chosen_source, text_pieces
+from bayesieve.engines._cluster import make_plan
+from bayesieve.engines._dask import dask_parts, holds_texts
+from bayesieve.engines._spark import default_groups, spark_parts
+from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._sources import chosen_source, text_pieces
+from bayesieve.text._options import DEFAULT_PATTERN
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import check_names, label_array

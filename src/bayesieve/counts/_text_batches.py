@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from bayesieve.counts._batch_counter import BatchCounter
 from bayesieve.counts._checkpoint import merge_files
 from bayesieve.counts._table import ClassCounts
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._batch_counter import BatchCounter
+from bayesieve.text._options import TextOptions
 
 __all__ = ["count_batches", "merge_saved"]
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._text_options import DEFAULT_PATTERN
+from bayesieve.text._options import DEFAULT_PATTERN
 
 __all__ = ["to_vectorizer"]
 

@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import Interval, StrOptions
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import from_text_parts, readable_twice
-from bayesieve.counts._row_bounds import LONGEST_ROW
-from bayesieve.counts._same_rows import SameRows
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counter import TermMatcher
-from bayesieve.counts._text_rows import term_rows
-from bayesieve.counts._text_source import chosen_source, text_pieces
+from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._same_rows import SameRows
+from bayesieve.io._sources import chosen_source, text_pieces
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
 from bayesieve.naive_bayes._text_learner import TEXT_KINDS, TextLearner, of_kind
+from bayesieve.text._counter import TermMatcher
+from bayesieve.text._rows import term_rows
 
 __all__ = ["SparseTextNB"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._text_input import sized
+from bayesieve.text._packing import sized
 
 __all__ = ["checked_texts"]
 

@@ -15,17 +15,17 @@ from sklearn.utils.validation import column_or_1d
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._parts import Parts
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counter import (
-    TermMatcher,
-    TextCounts,
-    TextOptions,
-    count_text,
-)
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.naive_bayes._selective_wide import term_sizes
 from bayesieve.naive_bayes._text_arguments import checked_texts
 from bayesieve.naive_bayes._text_weights import fit_term_weights
 from bayesieve.solvers._selection import Selection, select_features
+from bayesieve.text._counter import (
+    TermMatcher,
+    TextCounts,
+    TextOptions,
+    count_text,
+)
 from bayesieve.utils import encode_labels, label_array
 
 __all__ = ["TEXT_KINDS", "TextLearner", "of_kind"]

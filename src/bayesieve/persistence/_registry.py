@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesieve.counts._mixed import LevelCounts, ValueMoments
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_options import TextOptions
 from bayesieve.feature_selection import (
     FDRScreener,
     L0Screener,
@@ -62,6 +61,7 @@ from bayesieve.persistence._partitions import (
     named_partitions,
 )
 from bayesieve.preprocessing import MODLEncoder
+from bayesieve.text._options import TextOptions
 
 __all__ = ["FORMATS", "ModelFormat", "format_of"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from bayesieve import ClassCounts, SelectiveMultinomialNB, SparseTextNB
 from bayesieve.counts import _from_text
-from bayesieve.counts._same_rows import SameRows
+from bayesieve.io._same_rows import SameRows
 
 ROWS = [("good film", "pos"), ("bad plot", "neg")] * 20
 OTHER = [("evil film", "pos"), ("sad plots", "neg")] * 20  # of the same size

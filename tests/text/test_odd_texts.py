@@ -1,4 +1,4 @@
-"""Things a fresh reader of text counting stumbled over, each mended."""
+"""Texts and files of texts as one does not expect them."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from bayesieve import ClassCounts
 from bayesieve.counts import _parts
 from bayesieve.counts._term_names import TermNames
 from bayesieve.counts._text_batches import count_batches, merge_saved
-from bayesieve.counts._text_options import TextOptions
 from bayesieve.exceptions import BadRowsWarning
+from bayesieve.text._options import TextOptions
 
 TEXTS = [
     "Good film, good plot",

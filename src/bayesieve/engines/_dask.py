@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.counts._cluster import Plan, TextPlan, merged, no_rows
 from bayesieve.counts._parts import Parts
+from bayesieve.engines._cluster import Plan, TextPlan, merged, no_rows
 from bayesieve.utils._optional import optional_module
 
 # Tables that one task of the tree adds up: fewer tasks than by pairs, and no more than

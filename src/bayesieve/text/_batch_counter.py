@@ -15,12 +15,12 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.counts._parts import Array, Parts, laid_out
-from bayesieve.counts._text_counter import TextCounter
-from bayesieve.counts._text_counts import TextCounts
-from bayesieve.counts._text_input import sized
-from bayesieve.counts._text_labels import LabelCodes, is_missing, sort_order
-from bayesieve.counts._text_options import TextOptions
 from bayesieve.exceptions import BadRowsWarning
+from bayesieve.io._labels import LabelCodes, is_missing, sort_order
+from bayesieve.text._counter import TextCounter
+from bayesieve.text._counts import TextCounts
+from bayesieve.text._options import TextOptions
+from bayesieve.text._packing import sized
 from bayesieve.utils._warnings import warn_user
 
 Place = Callable[[int], str]

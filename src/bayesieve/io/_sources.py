@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._batch_counter import BadRows
-from bayesieve.counts._duckdb import (
+from bayesieve.io._duckdb import (
     identifier,
     needs,
     querying_connection,
     refuse_address,
 )
-from bayesieve.counts._row_bounds import LARGEST_ROW, LONGEST_ROW
-from bayesieve.counts._text_files import (
+from bayesieve.io._files import (
     Reader,
     TextFile,
     check_column,
@@ -29,6 +27,8 @@ from bayesieve.counts._text_files import (
     has_file_ending,
     record_batches,
 )
+from bayesieve.io._row_bounds import LARGEST_ROW, LONGEST_ROW
+from bayesieve.text._batch_counter import BadRows
 
 # What begins like SQL, behind comments and parentheses too.
 _QUERY = re.compile(

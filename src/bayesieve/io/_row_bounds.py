@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._duckdb import identifier, literal, needs, quoted
+from bayesieve.io._duckdb import identifier, literal, needs, quoted
 
 __all__ = [
     "LARGEST_ROW",

@@ -17,8 +17,8 @@ from tests.patience import HANGS
 
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._text_batches import count_batches
-from bayesieve.counts._text_options import TextOptions
 from bayesieve.datasets import load_sms_spam
+from bayesieve.text._options import TextOptions
 
 HOW = "Dask is not installed: pip install '.[dask,frames]'"
 dask = pytest.importorskip("dask", reason=HOW)

@@ -13,7 +13,7 @@ from bayesieve import ClassCounts
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from bayesieve.counts._duckdb import reading_connection  # noqa: E402
+from bayesieve.io._duckdb import reading_connection  # noqa: E402
 
 ROW = "SELECT 'ab' AS text, 1 AS label"
 LOG = "(storage = 'file', storage_path = 'made')"

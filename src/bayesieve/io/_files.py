@@ -18,15 +18,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bayesieve.counts._batch_counter import BadRows
-from bayesieve.counts._duckdb import (
+from bayesieve.io._duckdb import (
     identifier,
     literal,
     needs,
     quoted,
     reading_connection,
 )
-from bayesieve.counts._row_bounds import (
+from bayesieve.io._row_bounds import (
     LONGEST_ROW,
     VECTOR_ROWS,
     bounded_lines,
@@ -37,6 +36,7 @@ from bayesieve.counts._row_bounds import (
     too_long,
     value_bytes,
 )
+from bayesieve.text._batch_counter import BadRows
 from bayesieve.utils._computed_once import computed_once
 
 BATCH_ROWS = 1 << 16

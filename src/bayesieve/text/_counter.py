@@ -13,16 +13,16 @@ from scipy import sparse
 from bayesieve import _core
 from bayesieve.counts import _parts
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counts import TextCounts
-from bayesieve.counts._text_input import (
+from bayesieve.text._counts import TextCounts
+from bayesieve.text._matching import TermMatcher, document_terms, tfidf_sums
+from bayesieve.text._options import TextOptions
+from bayesieve.text._packing import (
     available_threads,
     check_codes,
     is_whole,
     packed,
     sized,
 )
-from bayesieve.counts._text_options import TextOptions
-from bayesieve.counts._text_scan import TermMatcher, document_terms, tfidf_sums
 
 __all__ = [
     "TermMatcher",
@@ -67,8 +67,8 @@ class TextCounter:
 
     Examples
     --------
-    >>> from bayesieve.counts._text_counter import TextCounter
-    >>> from bayesieve.counts._text_options import TextOptions
+    >>> from bayesieve.text._counter import TextCounter
+    >>> from bayesieve.text._options import TextOptions
     >>> counter = TextCounter(TextOptions(), 2)
     >>> counter.add(["To be, or not to be", "that is not it"], [0, 1])
     >>> counts = counter.finish()

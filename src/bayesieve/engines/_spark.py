@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._cluster import Merger, Plan, TextPlan, no_rows
-from bayesieve.counts._dask import missing_column
 from bayesieve.counts._parts import Parts
-from bayesieve.counts._spark_vectors import feature_matrix, label_values
+from bayesieve.engines._cluster import Merger, Plan, TextPlan, no_rows
+from bayesieve.engines._dask import missing_column
+from bayesieve.engines._spark_vectors import feature_matrix, label_values
 
 _SCHEMA = "slot int, part int, piece int, payload binary"
 # Arrow batches of Spark hold up to 10,000 rows and must stay below 2 GB.

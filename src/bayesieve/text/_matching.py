@@ -11,9 +11,9 @@ from scipy import sparse
 from bayesieve import _core
 from bayesieve.counts._parts import Array
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counts import TextCounts
-from bayesieve.counts._text_input import available_threads, check_codes, packed, sized
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._counts import TextCounts
+from bayesieve.text._options import TextOptions
+from bayesieve.text._packing import available_threads, check_codes, packed, sized
 
 _NORMS = {None: 0, "l1": 1, "l2": 2}
 

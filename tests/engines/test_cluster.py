@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesieve.counts import _parts
-from bayesieve.counts._cluster import (
+from bayesieve.counts._table import ClassCounts
+from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._text_batches import count_batches
+from bayesieve.engines._cluster import (
     Merger,
     TextPlan,
     cut_by_term,
@@ -19,10 +22,7 @@ from bayesieve.counts._cluster import (
     merged,
     term_groups,
 )
-from bayesieve.counts._table import ClassCounts
-from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_batches import count_batches
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._options import TextOptions
 
 GROUPS = [0, 704, 220, 44, 661, 984, 396]
 TEXTS = st.lists(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._options import TextOptions
 
 
 def test_defaults_are_those_of_countvectorizer():

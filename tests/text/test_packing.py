@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.oracle.text_oracle import assert_same_counts, fuzzed_texts
 
-from bayesieve.counts._text_counter import TextCounter, TextOptions, count_text
+from bayesieve.text._counter import TextCounter, TextOptions, count_text
 
 OPTIONS = TextOptions(ngram_range=(1, 2))
 # Without lone surrogates, which neither Arrow nor bytes can hold.

@@ -12,7 +12,7 @@ from tests.oracle.text_oracle import fuzzed_texts, oracle_tfidf
 
 from bayesieve.counts import _parts
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counter import (
+from bayesieve.text._counter import (
     TermMatcher,
     TextOptions,
     count_text,

@@ -14,7 +14,7 @@ import numpy as np
 from bayesieve import _core
 from bayesieve.counts._parts import Array
 from bayesieve.counts._term_names import pack
-from bayesieve.counts._text_tables import text_tables, without_accents
+from bayesieve.text._characters import text_tables, without_accents
 from bayesieve.utils._computed_once import computed_once
 
 _REGEX_ROWS = 1 << 13

@@ -14,8 +14,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._text_batches import count_batches
-from bayesieve.counts._text_options import TextOptions
 from bayesieve.datasets import load_sms_spam
+from bayesieve.text._options import TextOptions
 
 for needed in ("pyspark", "pyarrow", "pandas"):
     pytest.importorskip(

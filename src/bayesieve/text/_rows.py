@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._batch_counter import BadRows, coded
 from bayesieve.counts._from_text import labels_read_as
 from bayesieve.counts._parts import Array
-from bayesieve.counts._same_rows import SameRows
-from bayesieve.counts._text_input import sized
-from bayesieve.counts._text_labels import LabelCodes
-from bayesieve.counts._text_scan import TermMatcher
+from bayesieve.io._labels import LabelCodes
+from bayesieve.io._same_rows import SameRows
+from bayesieve.text._batch_counter import BadRows, coded
+from bayesieve.text._matching import TermMatcher
+from bayesieve.text._packing import sized
 
 __all__ = ["term_rows"]
 

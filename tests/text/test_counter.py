@@ -22,7 +22,7 @@ from tests.oracle.text_oracle import (
 )
 
 from bayesieve.counts import _parts
-from bayesieve.counts._text_counter import (
+from bayesieve.text._counter import (
     TextCounter,
     TextCounts,
     TextOptions,

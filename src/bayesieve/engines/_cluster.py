@@ -17,15 +17,15 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve import _core
-from bayesieve.counts._batch_counter import BatchCounter
 from bayesieve.counts._chunks import chunk_parts
 from bayesieve.counts._from_text import text_options
 from bayesieve.counts._matrix import resolve_kind
 from bayesieve.counts._merge import add
 from bayesieve.counts._parts import Array, Kind, Parts, laid_out
 from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_counts import TextCounts
-from bayesieve.counts._text_options import TextOptions
+from bayesieve.text._batch_counter import BatchCounter
+from bayesieve.text._counts import TextCounts
+from bayesieve.text._options import TextOptions
 
 
 @dataclass(frozen=True)

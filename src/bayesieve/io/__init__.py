@@ -1,0 +1,3 @@
+"""One reader: files, queries, tables and batches, as columns with names."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Texts to terms: options, analysis, counting, matching."""
+
+from __future__ import annotations
