@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from bayesieve.counts import ClassCounts, _parts, count_matrix
+from bayesieve.counts import ClassCounts, _layout, count_matrix
 from bayesieve.feature_selection import NaiveFeatureSelector
 from bayesieve.naive_bayes import SelectiveBernoulliNB, SparseMultinomialNB
 
@@ -394,8 +394,8 @@ def test_many_classes_stay_sparse():
     y = rng.integers(0, k, n)
     whole = ClassCounts.from_matrix(wide, y, classes=np.arange(k))
     assert isinstance(whole.feature_count, np.ndarray)  # 1e7 cells: still dense
-    previous = _parts.DENSE_CELLS
-    _parts.DENSE_CELLS = 10**6
+    previous = _layout.DENSE_CELLS
+    _layout.DENSE_CELLS = 10**6
     try:
         for made in (wide, wide.tocsc()):
             tracemalloc.start()
@@ -413,7 +413,7 @@ def test_many_classes_stay_sparse():
         assert counts + counts == counts.scaled(2)
         assert isinstance(counts.select([1, 2]).feature_count, np.ndarray)
     finally:
-        _parts.DENSE_CELLS = previous
+        _layout.DENSE_CELLS = previous
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.csc_array])
@@ -424,7 +424,7 @@ def test_categories_of_many_classes(make, weighted, monkeypatch):
     y = rng.integers(0, 5, 60)
     weights = rng.integers(1, 5, 60) / 2 if weighted else None
     expected = ClassCounts.from_matrix(codes, y, weights, kind="category")
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 10)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 10)
     counts = ClassCounts.from_matrix(make(codes), y, weights, kind="category")
     assert isinstance(counts.feature_count, sparse.csc_array)
     assert counts.feature_count.data.all()
@@ -434,7 +434,7 @@ def test_categories_of_many_classes(make, weighted, monkeypatch):
 
 
 def test_two_classes_are_always_a_numpy_array(monkeypatch):
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 1)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 1)
     counts = ClassCounts.from_matrix(sparse.csr_array(X), Y)
     assert isinstance(counts.feature_count, np.ndarray)
     three = ClassCounts.from_matrix(sparse.csr_array(X), [0, 1, 2, 1])

@@ -16,9 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from tests.patience import HANGS
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._text_batches import count_batches
 from bayesieve.datasets import load_sms_spam
-from bayesieve.text._options import TextOptions
 
 HOW = "Dask is not installed: pip install '.[dask,frames]'"
 dask = pytest.importorskip("dask", reason=HOW)
@@ -50,7 +48,7 @@ def some_texts(n, seed=0):
 
 
 def one_process(texts, labels, **options):
-    return count_batches([(texts, labels)], TextOptions(**options))
+    return ClassCounts.from_text([(texts, labels)], **options)
 
 
 @pytest.fixture(scope="module")

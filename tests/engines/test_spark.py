@@ -13,9 +13,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._text_batches import count_batches
 from bayesieve.datasets import load_sms_spam
-from bayesieve.text._options import TextOptions
 
 for needed in ("pyspark", "pyarrow", "pandas"):
     pytest.importorskip(
@@ -87,7 +85,7 @@ def rows_in_parts(spark, parts, schema):
 
 
 def one_process(texts, labels, **options):
-    return count_batches([(texts, labels)], TextOptions(**options))
+    return ClassCounts.from_text([(texts, labels)], **options)
 
 
 def test_texts_equal_one_process_and_scikit_learn(spark):

@@ -17,10 +17,10 @@ from sklearn.model_selection import KFold
 from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, answers, examples
 
 import bayesieve as bs
-from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence import load_model, load_notes, save_model
 from bayesieve.persistence._kinds import CertificateKind, Sizes
 from bayesieve.persistence._registry import FORMATS
+from bayesieve.text._term_names import TermNames
 
 NAMES = list(examples())
 SHOWN = (

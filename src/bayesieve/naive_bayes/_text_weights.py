@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._term_names import TermNames
+from bayesieve.text._term_names import TermNames
 from bayesieve.weights._result import Progress
 from bayesieve.wide import (
     WideFit,

@@ -19,12 +19,11 @@ import numpy as np
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._storage import (
     NUMBERS,
-    pack_parts,
+    pack_counts,
     pack_text,
     rises,
-    unpack_parts,
+    unpack_counts,
 )
-from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence._archive import ModelArchive
 from bayesieve.persistence._values import (
     pack_plain,
@@ -33,6 +32,7 @@ from bayesieve.persistence._values import (
     unpack_values,
 )
 from bayesieve.solvers import Certificate
+from bayesieve.text._term_names import TermNames
 from bayesieve.weights._weight_path import WeightPath
 
 __all__ = [
@@ -340,12 +340,12 @@ class Counts(Kind):
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add the members of the counts."""
-        for part, array in pack_parts(value._parts).items():
+        for part, array in pack_counts(value).items():
             arrays[f"{name}.{part}"] = array
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the counts."""
-        counts = ClassCounts._of(unpack_parts(reader.below(f"{name}.")))
+        counts = unpack_counts(ClassCounts, reader.below(f"{name}."))
         sizes.agree("C", counts.n_classes, name)
         if self.features is not None:
             sizes.agree(self.features, counts.n_features, name)

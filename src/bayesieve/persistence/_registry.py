@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts._mixed import LevelCounts, ValueMoments
-from bayesieve.counts._term_names import TermNames
 from bayesieve.feature_selection import (
     FDRScreener,
     L0Screener,
@@ -62,6 +61,7 @@ from bayesieve.persistence._partitions import (
 )
 from bayesieve.preprocessing import MODLEncoder
 from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import TermNames
 
 __all__ = ["FORMATS", "ModelFormat", "format_of"]
 

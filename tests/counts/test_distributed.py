@@ -1,4 +1,4 @@
-"""What Dask and Spark share: merging in any number, cutting by terms and joining."""
+"""Plans for Dask and Spark: adding in any number, cutting by terms and joining."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracle.text_oracle import count_batches
 
-from bayesieve.counts import _parts
-from bayesieve.counts._table import ClassCounts
-from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_batches import count_batches
-from bayesieve.engines._cluster import (
-    Merger,
+from bayesieve.counts import ClassCounts, _layout
+from bayesieve.counts._distributed import (
     TextPlan,
     cut_by_term,
     join_groups,
     make_plan,
-    merged,
     term_groups,
 )
+from bayesieve.counts._merge import add
+from bayesieve.engines._adding import Merger, merged
 from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import TermNames
 
 GROUPS = [0, 704, 220, 44, 661, 984, 396]
 TEXTS = st.lists(
@@ -69,39 +68,39 @@ def test_groups_are_even():
 @settings(deadline=None)
 def test_cutting_and_joining_is_nothing(rows, n_groups):
     counts = counted(rows)
-    groups = cut_by_term(counts._parts, n_groups)
+    groups = cut_by_term(counts, n_groups)
     assert len(groups) == n_groups
     for parts in groups:
         assert np.array_equal(parts.class_count, counts.class_count)
         assert parts.feature_names.is_sorted
-    assert ClassCounts._of(join_groups(groups)) == counts
+    assert join_groups(groups) == counts
 
 
 def test_cutting_sparse_tables(monkeypatch):
     rows = [(f"term{i % 50} other{i % 7}", f"class{i % 5}") for i in range(200)]
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 10)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 10)
     counts = counted(rows)
     assert not isinstance(counts.feature_count, np.ndarray)
-    groups = pickle.loads(pickle.dumps(cut_by_term(counts._parts, 4)))
-    assert ClassCounts._of(join_groups(groups)) == counts
+    groups = pickle.loads(pickle.dumps(cut_by_term(counts, 4)))
+    assert join_groups(groups) == counts
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=12))
 @settings(deadline=None, max_examples=40)
 def test_any_number_of_tables_adds_up(parts):
-    tables = [counted(rows)._parts for rows in parts]
+    tables = [counted(rows) for rows in parts]
     whole = counted([row for rows in parts for row in rows])
-    assert ClassCounts._of(merged([None, *tables, None])) == whole
+    assert merged(add, [None, *tables, None]) == whole
 
 
 def test_no_table_at_all():
-    assert merged([]) is None
-    assert merged([None, None]) is None
+    assert merged(add, []) is None
+    assert merged(add, [None, None]) is None
 
 
 def test_few_tables_are_held_at_a_time():
-    table = counted([("some text", "x")])._parts
-    merger = Merger()
+    table = counted([("some text", "x")])
+    merger = Merger(add)
     for number in range(1, 65):
         merger.add(table)
         held = sum(slot is not None for slot in merger._slots)
@@ -111,7 +110,13 @@ def test_few_tables_are_held_at_a_time():
 
 def test_a_plan_travels():
     plan = make_plan(
-        True, stop_words="english", min_df=2, max_df=0.5, max_features=7, groups=3
+        ClassCounts,
+        True,
+        stop_words="english",
+        min_df=2,
+        max_df=0.5,
+        max_features=7,
+        groups=3,
     )
     assert isinstance(plan, TextPlan)
     assert pickle.loads(pickle.dumps(plan)) == plan
@@ -119,17 +124,19 @@ def test_a_plan_travels():
 
 
 def test_a_partition_without_rows_has_no_counts():
-    for plan in (make_plan(True, min_df=1, max_df=1.0, max_features=None),):
+    for plan in (
+        make_plan(ClassCounts, True, min_df=1, max_df=1.0, max_features=None),
+    ):
         assert plan.count([]) is None
         assert plan.count([([], []), ([], [])]) is None
-    assert make_plan(False).count([(np.empty((0, 3)), [])]) is None
+    assert make_plan(ClassCounts, False).count([(np.empty((0, 3)), [])]) is None
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"groups": 1 << 17}, "'groups' must be an int >= 1 and <= 65536"),
-        ({"threads": 0}, "'threads' must be an int >= 1. Got 0"),
+        ({"n_jobs": 0}, "'n_jobs' parameter must be an int other than 0"),
         ({"max_df": 2.5}, "max_df"),
         ({"min_df": 0.5, "max_df": 0.1}, "must not be below min_df"),
         ({"max_features": 0}, "max_features"),
@@ -139,6 +146,5 @@ def test_a_partition_without_rows_has_no_counts():
     ],
 )
 def test_wrong_plans_are_refused_before_any_work(options, message):
-    usual = {"min_df": 1, "max_df": 1.0, "max_features": None}
     with pytest.raises(ValueError, match=message):
-        make_plan(True, **(usual | options))
+        make_plan(ClassCounts, True, **options)

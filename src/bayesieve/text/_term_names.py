@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._computed_once import computed_once
 
 
@@ -41,7 +41,7 @@ class TermNames:
 
     Examples
     --------
-    >>> from bayesieve.counts._term_names import TermNames
+    >>> from bayesieve.text._term_names import TermNames
     >>> names = TermNames.from_strings(["be", "not to", "to", "to be"])
     >>> names[1], names[2:].tolist(), names.index_of(["to", "or"]).tolist()
     ('not to', ['to', 'to be'], [2, -1])
