@@ -39,10 +39,6 @@ RENAMED = {
     "k": "max_features",
     "time_limit": "max_seconds",
 }
-    "regularization": "penalty",
-    "k": "max_features",
-    "time_limit": "max_seconds",
-}
 ROWS = 400  # of each set whose probabilities are written
 
 Answers = Iterator[tuple[str, Any]]
@@ -206,7 +202,9 @@ def compare(before: str, after: str) -> int:
             print(f"{key}: shapes {a.shape} and {b.shape}")
             different += 1
             continue
-        same = np.array([x == y or (x != x and y != y) for x, y in zip(a.flat, b.flat, strict=True)])
+        same = np.array(
+            [x == y or (x != x and y != y) for x, y in zip(a.flat, b.flat, strict=True)]
+        )
         if same.all():
             continue
         different += 1
