@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import StrOptions, fit_context
+from bayesieve._compat import StrOptions, available_if, fit_context
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
 from bayesieve.model_selection import HeldOutScorer, choose, cv_results, splits_of

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._compat import Interval, StrOptions, available_if, fit_context
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.exceptions import GapWarning
