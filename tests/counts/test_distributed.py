@@ -142,7 +142,7 @@ def test_a_partition_without_rows_has_no_counts():
         ({"max_features": 0}, "max_features"),
         ({"stop_words": "latin"}, "'english'"),
         ({"kind": "moments"}, "'kind' parameter is for features"),
-        ({"threshold": 2}, "'threshold' parameter is for features"),
+        ({"binarize": 2}, "'binarize' parameter is for features"),
     ],
 )
 def test_wrong_plans_are_refused_before_any_work(options, message):

@@ -46,11 +46,11 @@ def test_binary_by_hand():
     counts = ClassCounts.from_matrix(X, Y, binary=True)
     np.testing.assert_array_equal(counts.feature_count, [[0, 1, 2], [2, 0, 1]])
     assert counts.kind == "binary"
-    above = ClassCounts.from_matrix(X, Y, kind="binary", threshold=1)
+    above = ClassCounts.from_matrix(X, Y, kind="binary", binarize=1)
     np.testing.assert_array_equal(above.feature_count, [[0, 1, 1], [1, 0, 1]])
     signed = ClassCounts.from_matrix([[-1.0, 0.0], [0.5, -3.0]], [0, 1], binary=True)
     np.testing.assert_array_equal(signed.feature_count, [[0, 0], [1, 0]])
-    below = ClassCounts.from_matrix([[-1.0, 0.0]], [0], binary=True, threshold=-0.5)
+    below = ClassCounts.from_matrix([[-1.0, 0.0]], [0], binary=True, binarize=-0.5)
     np.testing.assert_array_equal(below.feature_count, [[0, 1]])
 
 
@@ -339,7 +339,7 @@ def test_bad_values_name_the_feature():
         ({"sample_weight": ["x"] * 4}, "sample_weight must hold real numbers"),
         ({"kind": "counts"}, "'kind' parameter must be one of 'count'"),
         ({"kind": "moments", "binary": True}, "binary=True means kind='binary'"),
-        ({"threshold": 1.0}, "'threshold' parameter is for kind='binary' only"),
+        ({"binarize": 1.0}, "'binarize' parameter is for kind='binary' only"),
         ({"min_categories": 3}, "'min_categories' parameter is for kind='category'"),
         (
             {"kind": "category", "min_categories": 0},
@@ -349,7 +349,7 @@ def test_bad_values_name_the_feature():
             {"kind": "category", "min_categories": [1, 2]},
             "one entry per column, 3 in all",
         ),
-        ({"kind": "binary", "threshold": np.nan}, "threshold.*NaN"),
+        ({"kind": "binary", "binarize": np.nan}, "binarize.*NaN"),
         ({"feature_names": ["a"]}, "one name per column, 3 in all. Got 1"),
         ({"feature_names": ["a", 2, "c"]}, "sequence of str. Got int 2 at position 1"),
         ({"X": np.ones(4)}, "two dimensions"),
@@ -373,7 +373,7 @@ def test_bad_values_name_the_feature():
             "fill value 0",
         ),
         (
-            {"X": sparse.csr_array(X), "binary": True, "threshold": -1.0},
+            {"X": sparse.csr_array(X), "binary": True, "binarize": -1.0},
             "must be >= 0 for sparse",
         ),
         ({"X": np.full((4, 1), 1e308)}, "overflow"),

@@ -114,7 +114,7 @@ def test_chunks_of_unknown_sizes(matrix):
 
 def test_a_class_and_a_threshold_given(matrix):
     X, y = matrix
-    wanted = {"kind": "binary", "threshold": 1.0, "classes": ["a", "b", "c", "z"]}
+    wanted = {"kind": "binary", "binarize": 1.0, "classes": ["a", "b", "c", "z"]}
     found = ClassCounts.from_dask(da.from_array(X, chunks=(99, 11)), y, **wanted)
     assert found == ClassCounts.from_matrix(X, y, **wanted)
 

@@ -205,8 +205,8 @@ def test_sparse_and_dense_vectors_and_arrays(spark, matrix):
     frame = frame.cache()
     for name in ("sparse", "dense", "mixed", "array"):
         assert ClassCounts.from_spark(frame, features=name) == expected
-    found = ClassCounts.from_spark(frame, features="mixed", kind="binary", threshold=1)
-    assert found == ClassCounts.from_matrix(X, y, kind="binary", threshold=1)
+    found = ClassCounts.from_spark(frame, features="mixed", kind="binary", binarize=1)
+    assert found == ClassCounts.from_matrix(X, y, kind="binary", binarize=1)
 
 
 def test_numeric_columns_keep_their_names(spark, matrix):

@@ -25,7 +25,7 @@ from bayesieve.engines._adding import merged
 from bayesieve.text._options import TextOptions
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
-from bayesieve.utils._resources import is_whole, thread_count
+from bayesieve.utils._resources import is_whole, limited_threads, thread_count
 
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
@@ -59,10 +59,11 @@ class TextPlan:
             self.cls, self.options, classes=self.classes, n_jobs=self.n_jobs
         )
         first = 0
-        for texts, labels in filled:
-            counter.add(texts, labels, partial(_row_name, first))
-            first += len(labels)
-        return cut_by_term(counter.finish(), self.groups)
+        with limited_threads(self.n_jobs):
+            for texts, labels in filled:
+                counter.add(texts, labels, partial(_row_name, first))
+                first += len(labels)
+            return cut_by_term(counter.finish(), self.groups)
 
     def add(self, a: ClassCounts, b: ClassCounts) -> ClassCounts:
         """Add two tables of one group."""
@@ -97,6 +98,7 @@ class MatrixPlan:
     rule: CountRule
     classes: Any = None
     feature_names: Any = None
+    n_jobs: int | None = 1
     groups: int = 1
 
     def count(self, chunks: Iterable[tuple[Any, Any]]) -> list[ClassCounts] | None:
@@ -104,9 +106,9 @@ class MatrixPlan:
         filled = first_filled(chunks)
         if filled is None:
             return None
-        return [
-            count_chunks(self.cls, filled, self.rule, self.classes, self.feature_names)
-        ]
+        with limited_threads(self.n_jobs):
+            own = self.classes, self.feature_names
+            return [count_chunks(self.cls, filled, self.rule, *own)]
 
     def add(self, a: ClassCounts, b: ClassCounts) -> ClassCounts:
         """Add two tables."""
@@ -128,7 +130,7 @@ def make_plan(
     *,
     kind: str | None = None,
     binary: bool = False,
-    threshold: float | None = None,
+    binarize: float | None = 0.0,
     classes: Any = None,
     feature_names: Any = None,
     groups: int = 1,
@@ -142,9 +144,10 @@ def make_plan(
 
     Options of texts given for a matrix, and the other way round, are refused.
     """
+    thread_count(n_jobs)
     if texts:
-        for name, value in (("threshold", threshold), ("kind", kind)):
-            if value is not None:
+        for name, value, usual in (("binarize", binarize, 0.0), ("kind", kind, None)):
+            if value != usual:
                 raise ValueError(
                     f"The {name!r} parameter is for features, not for texts. "
                     f"Got {name}={value!r}. Hint: binary=True counts documents."
@@ -153,7 +156,6 @@ def make_plan(
             raise ValueError(
                 f"'groups' must be an int >= 1 and <= {_MOST_GROUPS}. Got {groups!r}."
             )
-        thread_count(n_jobs)
         check_limits(min_df, max_df, max_features)
         return TextPlan(
             cls,
@@ -165,9 +167,9 @@ def make_plan(
             max_df,
             max_features,
         )
-    usual = {field.name: field.default for field in fields(TextOptions)}
+    defaults = {field.name: field.default for field in fields(TextOptions)}
     for name, value, default in (
-        *((name, value, usual[name]) for name, value in text_options.items()),
+        *((name, value, defaults[name]) for name, value in text_options.items()),
         ("min_df", min_df, 1),
         ("max_df", max_df, 1.0),
         ("max_features", max_features, None),
@@ -177,8 +179,8 @@ def make_plan(
                 f"The {name!r} parameter is for texts, and the features are numbers. "
                 f"Got {name}={value!r}. Hint: text= names the column of texts."
             )
-    rule = CountRule.checked(kind, binary, threshold)
-    return MatrixPlan(cls, rule, classes, feature_names)
+    rule = CountRule.checked(kind, binary, binarize)
+    return MatrixPlan(cls, rule, classes, feature_names, n_jobs)
 
 
 def first_filled(

@@ -33,8 +33,7 @@ class CountRule:
     """What is counted of a matrix; the parameters of `ClassCounts.from_matrix`."""
 
     kind: Kind = "count"
-    threshold: float | None = None
-    strict_binary: bool = False
+    binarize: float | None = 0.0
     min_categories: Any = None
 
     @classmethod
@@ -42,7 +41,7 @@ class CountRule:
         cls,
         kind: str | None,
         binary: bool,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         min_categories: Any = None,
     ) -> CountRule:
         """Return the rule asked for; options of another kind are refused."""
@@ -57,28 +56,27 @@ class CountRule:
             raise ValueError(
                 f"binary=True means kind='binary'. Got kind={kind!r} as well."
             )
-        for name, value, owner in (
-            ("threshold", threshold, "binary"),
-            ("min_categories", min_categories, "category"),
+        for name, value, given, owner in (
+            ("binarize", binarize, binarize != 0.0, "binary"),
+            ("min_categories", min_categories, min_categories is not None, "category"),
         ):
-            if value is not None and owner != kind:
+            if given and owner != kind:
                 raise ValueError(
                     f"The {name!r} parameter is for kind={owner!r} only. "
                     f"Got {name}={value!r} with kind={kind!r}."
                 )
-        return cls(cast(Kind, kind), threshold, min_categories=min_categories)
+        return cls(cast(Kind, kind), binarize, min_categories)
 
     @property
     def value_check(self) -> tuple[int, float]:
         """The kernels' check of counts or presences, and the threshold."""
         if self.kind == "count":
             return kernels.NON_NEGATIVE, 0.0
-        if self.strict_binary:
+        if self.binarize is None:
             return kernels.ZERO_ONE, 0.0
-        level = 0.0 if self.threshold is None else float(self.threshold)
-        if np.isnan(level):
-            raise ValueError("The 'threshold' parameter must be a number. Got NaN.")
-        return kernels.PRESENCE, level
+        if np.isnan(self.binarize):
+            raise ValueError("The 'binarize' parameter must be a number. Got NaN.")
+        return kernels.PRESENCE, float(self.binarize)
 
 
 def count_labelled(
@@ -188,7 +186,7 @@ def _prepared(X: Any, check: int, level: float) -> Any:
         return X
     if check == kernels.PRESENCE and level < 0:
         raise ValueError(
-            "The 'threshold' parameter must be >= 0 for sparse input, because every "
+            "The 'binarize' parameter must be >= 0 for sparse input, because every "
             f"absent entry would count. Got {level!r}."
         )
     return canonical(X)

@@ -32,6 +32,7 @@ from bayesieve.io._row_bounds import LONGEST_ROW
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
+from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import check_names, label_array
 
@@ -245,10 +246,11 @@ class ClassCounts:
         binary: bool = False,
         *,
         kind: str | None = None,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         feature_names: Any = None,
         min_categories: Any = None,
+        n_jobs: int | None = -1,
     ) -> ClassCounts:
         """Count a matrix with one label per row.
 
@@ -263,10 +265,10 @@ class ClassCounts:
         binary : bool, default=False
             Short for `kind="binary"`.
         kind : {"count", "binary", "moments", "category"}, default=None
-            What to count: the values (default), how many exceed `threshold`, means and
+            What to count: the values (default), how many exceed `binarize`, means and
             centred squares, or integer codes.
-        threshold : float, default=None
-            For kind "binary": values above it count 1. None is 0.
+        binarize : float or None, default=0.0
+            For kind "binary": values above it count 1; with None they must be 0 or 1.
         classes : array-like, default=None
             All classes there may be. A label outside them is an error, a class
             without rows is kept with count 0.
@@ -274,6 +276,9 @@ class ClassCounts:
             Names of the columns; those of a DataFrame are taken by default.
         min_categories : int or array-like of shape (n_features,), default=None
             For kind "category": least number of codes per column.
+        n_jobs : int, default=-1
+            Threads that count, as scikit-learn counts them: -1 is one per processor,
+            up to eight.
 
         Returns
         -------
@@ -285,8 +290,11 @@ class ClassCounts:
         >>> ClassCounts.from_matrix([[0.5, -1.0], [2.0, 0.0]], [1, 0], binary=True)
         ClassCounts(kind='binary', 2 classes, 2 features, total weight 2)
         """
-        rule = CountRule.checked(kind, binary, threshold, min_categories)
-        return count_labelled(cls, X, y, sample_weight, rule, classes, feature_names)
+        rule = CountRule.checked(kind, binary, binarize, min_categories)
+        with limited_threads(n_jobs):
+            return count_labelled(
+                cls, X, y, sample_weight, rule, classes, feature_names
+            )
 
     @classmethod
     def from_chunks(
@@ -295,10 +303,11 @@ class ClassCounts:
         *,
         binary: bool = False,
         kind: str | None = None,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         feature_names: Any = None,
         min_categories: Any = None,
+        n_jobs: int | None = -1,
     ) -> ClassCounts:
         """Count an iterable of chunks of rows.
 
@@ -307,7 +316,7 @@ class ClassCounts:
         chunks : iterable of (X, y) or (X, y, sample_weight)
             Chunks must agree on the number of columns, unless they carry feature
             names: then the union of the columns is counted.
-        binary, kind, threshold, classes, feature_names, min_categories
+        binary, kind, binarize, classes, feature_names, min_categories, n_jobs
             As in :meth:`from_matrix`. Without `classes` the union of all labels is
             taken.
 
@@ -323,8 +332,9 @@ class ClassCounts:
         >>> ClassCounts.from_chunks(chunks).class_count
         array([1., 1.])
         """
-        rule = CountRule.checked(kind, binary, threshold, min_categories)
-        return count_chunks(cls, chunks, rule, classes, feature_names)
+        rule = CountRule.checked(kind, binary, binarize, min_categories)
+        with limited_threads(n_jobs):
+            return count_chunks(cls, chunks, rule, classes, feature_names)
 
     @classmethod
     def from_text(
@@ -468,19 +478,20 @@ class ClassCounts:
             n_jobs=n_jobs,
             again="tfidf=True" if tfidf else None,
         )
-        return texts.count(
-            cls,
-            options,
-            min_df=min_df,
-            max_df=max_df,
-            max_features=max_features,
-            tfidf=tfidf,
-            classes=classes,
-            checkpoint=checkpoint,
-            progress=progress,
-            memory_budget=memory_budget,
-            spill_folder=spill_folder,
-        )
+        with limited_threads(n_jobs):
+            return texts.count(
+                cls,
+                options,
+                min_df=min_df,
+                max_df=max_df,
+                max_features=max_features,
+                tfidf=tfidf,
+                classes=classes,
+                checkpoint=checkpoint,
+                progress=progress,
+                memory_budget=memory_budget,
+                spill_folder=spill_folder,
+            )
 
     @classmethod
     def from_dask(
@@ -493,7 +504,7 @@ class ClassCounts:
         client: Any = None,
         kind: str | None = None,
         binary: bool = False,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         analyzer: str = "word",
         ngram_range: tuple[int, int] = (1, 1),
@@ -527,7 +538,7 @@ class ClassCounts:
             given.
         client : distributed.Client, default=None
             Where to count; None for wherever Dask computes by default.
-        kind, binary, threshold
+        kind, binary, binarize
             Of features, as in :meth:`from_matrix`; `binary` also of texts.
         classes : array-like, default=None
             All classes there may be; None for those found.
@@ -554,7 +565,7 @@ min_df, max_df, max_features
             holds_texts(data, text),
             kind=kind,
             binary=binary,
-            threshold=threshold,
+            binarize=binarize,
             classes=classes,
             analyzer=analyzer,
             ngram_range=ngram_range,
@@ -583,7 +594,7 @@ min_df, max_df, max_features
         features: Any = None,
         kind: str | None = None,
         binary: bool = False,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         analyzer: str = "word",
         ngram_range: tuple[int, int] = (1, 1),
@@ -614,7 +625,7 @@ min_df, max_df, max_features
         features : str or list of str, default=None
             Instead of `text`: a column of MLlib vectors, sparse or dense, or of arrays;
             or numeric columns, whose names the counts keep.
-        kind, binary, threshold, classes
+        kind, binary, binarize, classes
             As in :meth:`from_dask`.
         analyzer, ngram_range, lowercase, strip_accents, token_pattern, stop_words, \
 min_df, max_df, max_features
@@ -639,7 +650,7 @@ min_df, max_df, max_features
             text is not None,
             kind=kind,
             binary=binary,
-            threshold=threshold,
+            binarize=binarize,
             classes=classes,
             feature_names=names,
             analyzer=analyzer,
@@ -896,7 +907,8 @@ def count_matrix(
     >>> count_matrix(X, codes, np.array(["no", "yes"])).class_count
     array([1., 1.])
     """
-    rule = CountRule(kind, threshold, strict_binary, min_categories)
+    binarize = None if strict_binary else threshold or 0.0
+    rule = CountRule(kind, binarize, min_categories)
     names = None if names is None else np.array(names, dtype=object)
     return count_coded(ClassCounts, X, codes, np.array(classes), weights, rule, names)
 

@@ -27,6 +27,7 @@ from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils import encode_labels, label_array
+from bayesieve.utils._resources import limited_threads
 
 __all__ = ["SparseTextNB"]
 
@@ -94,8 +95,8 @@ class SparseTextNB(SparseNaiveBayes):
     time_limit : float or None, default=10.0
         Seconds the search may take.
     n_jobs : int or None, default=-1
-        Threads that count and match, as scikit-learn counts them: -1 is one per
-        processor. The result does not depend on them.
+        Threads, as scikit-learn counts them: -1 is one per processor. The result does
+        not depend on them.
     memory_budget : int or None, default=None
         Bytes for counting; beyond, tables go to temporary files. None: no limit.
     keep_counts : bool, default=False
@@ -355,13 +356,14 @@ class SparseTextNB(SparseNaiveBayes):
             n_jobs=self.n_jobs,
             again=f"{name} with weights=True" if self.weights else None,
         )
-        counts = texts.count(
-            ClassCounts,
-            self._text_options(),
-            checkpoint=checkpoint,
-            progress=progress,
-            memory_budget=self.memory_budget,
-        )
+        with limited_threads(self.n_jobs):
+            counts = texts.count(
+                ClassCounts,
+                self._text_options(),
+                checkpoint=checkpoint,
+                progress=progress,
+                memory_budget=self.memory_budget,
+            )
         if counts.n_classes < 2:
             raise ValueError(
                 f"{name} needs at least two classes in {label!r}. "
@@ -420,16 +422,17 @@ class SparseTextNB(SparseNaiveBayes):
     def _count_coded(
         self, texts: Any, codes: np.ndarray, classes: np.ndarray
     ) -> ClassCounts:
-        counts = count_texts(
-            ClassCounts,
-            texts,
-            codes,
-            classes,
-            self._text_options(),
-            n_jobs=self.n_jobs,
-            memory_budget=self.memory_budget,
-            decode_error=self.decode_error,
-        )
+        with limited_threads(self.n_jobs):
+            counts = count_texts(
+                ClassCounts,
+                texts,
+                codes,
+                classes,
+                self._text_options(),
+                n_jobs=self.n_jobs,
+                memory_budget=self.memory_budget,
+                decode_error=self.decode_error,
+            )
         return self._of_model(counts)
 
     def _of_model(self, counts: ClassCounts) -> ClassCounts:
@@ -477,7 +480,8 @@ class SparseTextNB(SparseNaiveBayes):
     def _solve(self, counts: ClassCounts) -> None:
         counts = self._without_rare_terms(counts)
         self.n_features_in_ = counts.n_features
-        super()._solve(counts)
+        with limited_threads(self.n_jobs):
+            super()._solve(counts)
         self._keep_terms(counts)
 
     def _fit_weights(self, counts: ClassCounts, batches: Batches) -> SparseTextNB:
@@ -501,16 +505,17 @@ class SparseTextNB(SparseNaiveBayes):
             k = max(2, round(float(k) * counts.n_features))
         with np.errstate(divide="ignore"):
             learnt = np.log(counts.class_count / counts.class_count.sum())
-        found = fit_term_weights(
-            counts,
-            lambda names: self._term_rows(names, batches),
-            int(k),
-            model=self.model,
-            alpha=self.alpha,
-            log_prior=learnt,
-            memory=self.memory_budget,
-            owner=name,
-        )
+        with limited_threads(self.n_jobs):
+            found = fit_term_weights(
+                counts,
+                lambda names: self._term_rows(names, batches),
+                int(k),
+                model=self.model,
+                alpha=self.alpha,
+                log_prior=learnt,
+                memory=self.memory_budget,
+                owner=name,
+            )
         self.n_features_in_ = counts.n_features
         self.classes_ = counts.classes
         self.class_count_ = counts.class_count

@@ -13,7 +13,7 @@ from bayesieve.text._options import TextOptions
 from bayesieve.text._packing import check_codes, packed, sized
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
-from bayesieve.utils._resources import thread_count
+from bayesieve.utils._resources import limited_threads, thread_count
 
 _NORMS = {None: 0, "l1": 1, "l2": 2}
 
@@ -78,10 +78,11 @@ class TermMatcher:
         texts = sized(texts)
         threads = thread_count(n_jobs)
         binary = self.options.binary if binary is None else binary
-        parts = [
-            self._native.rows(data, offsets, words, threads, binary)
-            for data, offsets, words, _ in self._batches(texts, None, decode_error)
-        ]
+        with limited_threads(n_jobs):
+            parts = [
+                self._native.rows(data, offsets, words, threads, binary)
+                for data, offsets, words, _ in self._batches(texts, None, decode_error)
+            ]
         shape = (len(texts), len(self.names))
         if not parts:
             return sparse.csr_array(shape, dtype=np.float64)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from numbers import Integral
 from typing import Any
 
 import joblib
 
-__all__ = ["check_memory_budget", "is_whole", "thread_count"]
+from bayesieve import _core
+
+__all__ = ["check_memory_budget", "is_whole", "limited_threads", "thread_count"]
 
 _MOST_THREADS = 64  # each has buffers of its own
 
@@ -31,8 +36,25 @@ def thread_count(n_jobs: Any) -> int:
             f"{n_jobs!r}."
         )
     if n_jobs < 0:
-        n_jobs = max(1, joblib.cpu_count() + 1 + int(n_jobs))
+        n_jobs = max(1, _processors() + 1 + int(n_jobs))
     return min(int(n_jobs), _MOST_THREADS)
+
+
+def _processors() -> int:
+    if not hasattr(os, "sched_getaffinity"):
+        return _allowed_processors()
+    return min(len(os.sched_getaffinity(0)), _allowed_processors())
+
+
+@cache
+def _allowed_processors() -> int:
+    """As joblib counts them, by quotas of the system too, in 0.1 ms."""
+    return int(joblib.cpu_count())
+
+
+def limited_threads(n_jobs: Any) -> AbstractContextManager[Any]:
+    """Return a context in which kernels keep to `n_jobs` threads."""
+    return nullcontext() if n_jobs == -1 else _core.ThreadLimit(thread_count(n_jobs))
 
 
 def check_memory_budget(value: Any) -> None:
