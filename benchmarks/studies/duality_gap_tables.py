@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, RED, new_figure, save
-from ledger import markdown
-from unit_store import stored, surroundings_line
+from ledger import markdown, read_parts
+from study_run import surroundings_line
 
-FILE = "duality_gap.json"
+STUDY = "duality_gap"
 TIGHT = 2e-11  # of the gain: what the solver proves, and rounding
 INVISIBLE = 1e-3  # of the gain: less than the line of a figure is wide
 
@@ -198,7 +198,7 @@ def verdict(table: dict[str, dict[str, float]], m: int) -> str:
 
 def document(folder: Path) -> str:
     """Return the page."""
-    content = stored(folder / FILE)
+    content = read_parts(folder)[STUDY]
     units = content["rows"]
     text = [HEAD.format(tight=TIGHT, around=surroundings_line(content))]
     for m in widths(units):
@@ -217,14 +217,12 @@ def document(folder: Path) -> str:
 # ----------------------------------------------------------------------------- figures
 
 
-def draw(folder: Path) -> list[Path]:
+def draw(folder: Path) -> None:
     """Draw the first draw of every m."""
-    units = stored(folder / FILE)["rows"]
-    paths = []
+    units = read_parts(folder)[STUDY]["rows"]
     for m in widths(units):
-        paths.append(folder / f"figure_m{m}.png")
-        draw_one(units[f"{m} 0"], ranges(units, m)[f"4-{m}"], m, paths[-1])
-    return paths
+        path = folder / f"figure_m{m}.png"
+        draw_one(units[f"{m} 0"], ranges(units, m)[f"4-{m}"], m, path)
 
 
 def draw_one(unit: dict[str, Any], whole: dict[str, float], m: int, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, save
-from ledger import markdown
+from ledger import markdown, read_parts
 from unlimited_tables import fill, seconds
 
 SHARE = 0.05
@@ -118,11 +117,8 @@ class Part:
 
 def part_of(folder: Path, name: str) -> Part | None:
     """Return one part, or nothing when it is not stored."""
-    path = folder / f"{name}.json"
-    if not path.is_file():
-        return None
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if not content["rows"]:
+    content = read_parts(folder).get(name)
+    if content is None or not content["rows"]:
         return None
     sizes = sorted(content["rows"], key=int)
     columns = {}
@@ -444,10 +440,3 @@ def headline(parts: list[Part]) -> str:
             f"{part.columns['m'].max():,.0f} columns"
         )
     return "Run time of the selection: " + ", ".join(words)
-
-
-def write(folder: Path) -> None:
-    """Write tables.md and the figure."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "tables.md").write_text(document(folder), encoding="utf-8")
-    figure(folder)

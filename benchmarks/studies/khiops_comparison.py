@@ -23,7 +23,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ from khiops_tables import (
     SECONDS,
     document,
 )
-from ledger import Ledger, progress
+from ledger import Ledger, progress, read_parts, run_script, write_parts
 from probability_scores import (
     all_classes,
     compression,
@@ -46,6 +45,7 @@ from probability_scores import (
     usual_folds,
     weighted_auc,
 )
+from study_run import run_study, study_parser
 from uci_generators import GENERATORS, generate
 from uci_sets import NAMES, VARIANTS, DataSet, available, is_text, load
 
@@ -184,12 +184,9 @@ def warm_up(options: Any, books: dict[str, Ledger], data: DataSet, y: Any) -> No
             fit_ours(words, data.X.iloc[few], y[few])
 
 
-def file_of(side: str, name: str, options: argparse.Namespace) -> Path:
-    """Return where a side keeps a set; with --again nothing is there."""
-    path = options.folder / side / f"{name}.json"
-    if options.again:
-        path.unlink(missing_ok=True)
-    return path
+def book_of(side: str, name: str, folder: Path, header: dict[str, Any]) -> Ledger:
+    """Return the ledger of one side on one set."""
+    return Ledger(folder, f"{side}/{name}", columns=COLUMNS, side=side, **header)
 
 
 def run_set(name: str, options: argparse.Namespace) -> None:
@@ -210,15 +207,11 @@ def run_set(name: str, options: argparse.Namespace) -> None:
     books: dict[str, Ledger] = {}
     try:
         if not options.ours_only:
-            path = file_of(KHIOPS, name, options)
-            versions = khiops_versions(options.environment)
-            books[KHIOPS] = Ledger(
-                path, columns=COLUMNS, side=KHIOPS, khiops=versions, **header
-            )
+            versions = {"khiops": khiops_versions(options.environment)}
+            books[KHIOPS] = book_of(KHIOPS, name, options.folder, header | versions)
         for words in [] if options.khiops_only else options.ours:
             key = key_of(words)
-            path = file_of(key, name, options)
-            books[key] = Ledger(path, columns=COLUMNS, side=key, **header)
+            books[key] = book_of(key, name, options.folder, header)
         warm_up(options, books, data, y)
         for at, (train, test) in enumerate(folds):
             missing = [key for key, book in books.items() if book.done("folds") <= at]
@@ -277,10 +270,8 @@ def wide_rows(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = study_parser(STUDY, __doc__, "six small sets, 3 folds")
     add = parser.add_argument
-    add("--quick", action="store_true", help="six small sets, 3 folds, anew")
-    add("--folder", type=Path, help="results (default: results/, quick: a new one)")
     add("--sets", help="names with commas between (all, the generated ones included)")
     add("--folds", type=int, help="folds of the cross-validation (10)")
     add("--khiops-only", action="store_true")
@@ -292,7 +283,6 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="options of SelectiveNB (or first another class); may be repeated",
     )
-    add("--again", action="store_true", help="forget the stored folds of these sides")
     add("--one-core", action="store_true", help="both sides on one processor")
     add("--wide-rows", action="store_true", help="a million rows, one fit each, alone")
     add(
@@ -313,43 +303,31 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     if wrong:
         parser.error(f"no set is named {', '.join(sorted(wrong))}: {', '.join(known)}")
     absent = set(options.names) & set(NAMES) - set(available())
-    if absent and not options.wide_rows:
+    if absent and not (options.wide_rows or options.tables_only):
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")
-    if options.folder is None:
-        options.folder = HERE / "results" / STUDY
-        if options.quick:
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
     return options
 
 
-def main(arguments: list[str] | None = None) -> int:
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing of every set, or the million rows alone."""
+    if options.wide_rows:
+        result = {**surroundings(), "one_core": options.one_core, **wide_rows(options)}
+        parts = read_parts(options.folder)
+        write_parts(options.folder, {**parts, "wide_rows": result})
+        return
+    for name in options.names:
+        run_set(name, options)
+
+
+def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
     if options.one_core and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    options.folder.mkdir(parents=True, exist_ok=True)
-    begin = time.perf_counter()
-    if options.wide_rows:
-        result = {**surroundings(), "one_core": options.one_core, **wide_rows(options)}
-        page = options.folder / "wide_rows.json"
-        page.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        print(f"written: {page}")
-        return 0
-    try:
-        for name in options.names:
-            run_set(name, options)
-    except KeyboardInterrupt:
-        progress("stopped; run the same command again to go on")
-        return 130
-    text, summary = document(options.folder, [*NAMES, *VARIANTS, *GENERATORS])
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    around = {**surroundings(), "seconds": round(time.perf_counter() - begin, 1)}
-    (options.folder / "summary.json").write_text(
-        json.dumps({**around, "sides": summary}, indent=1) + "\n", encoding="utf-8"
-    )
-    print(text)
-    print(f"written: {options.folder / 'tables.md'}")
-    return 0
+    sides = [] if options.ours_only else [KHIOPS]
+    sides += [] if options.khiops_only else map(key_of, options.ours)
+    parts = [f"{side}/{name}" for side in sides for name in options.names]
+    run_study(STUDY, options, run, document, parts=parts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLUE, GREEN, GREY, ORANGE, new_figure, save
-from ledger import markdown
-from unit_store import stored, surroundings_line
+from ledger import markdown, read_parts
+from study_run import surroundings_line
 
-FILE = "nine_words.json"
+STUDY = "nine_words"
 K = 9
 TABLE_4 = {
     "love": 0.69,
@@ -233,7 +233,7 @@ def finding(units: dict[str, Any]) -> str:
 
 def document(folder: Path) -> str:
     """Return the page."""
-    content = stored(folder / FILE)
+    content = read_parts(folder)[STUDY]
     units = content["rows"]
     places = [place for place in PLACES if f"lists: {place}" in units]
     n_test = units[f"lists: {places[0]}"]["n_test"]
@@ -277,9 +277,9 @@ def document(folder: Path) -> str:
 # ------------------------------------------------------------------------------ figure
 
 
-def draw(folder: Path) -> list[Path]:
+def draw(folder: Path) -> None:
     """Draw the weights: Table 4 beside the published code and the optimum."""
-    units = stored(folder / FILE)["rows"]
+    units = read_parts(folder)[STUDY]["rows"]
     figure, (left, right) = new_figure(1, 2, width=10.0, height=5.0)
     setting = units["search: one letter, no stop words, count, 0"]
     bars = {"Table 4, as printed": TABLE_4}
@@ -308,7 +308,6 @@ def draw(folder: Path) -> list[Path]:
     figure.suptitle(title, fontsize=12)
     path = folder / "figure_weights.png"
     save(figure, path)
-    return [path]
 
 
 def draw_bars(axes: Any, bars: dict[str, dict[str, float]], colours: Any) -> None:
