@@ -1,4 +1,4 @@
-"""Page and figures of duality_gap.py, made from its JSON alone."""
+"""Page and figures of duality_gap.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LARGEST = (
 
 HEAD = """# Experiment 6: how far the relaxation is from the optimum
 
-Written by `duality_gap_tables.py` from `duality_gap.json`. Two classes, f+ and f-
+Written by `duality_gap_tables.py` from the results beside it. Two classes, f+ and f-
 uniform on [0, 1]^m and divided by their sums, no smoothing, every k from 2 to m. psi(k)
 is the relaxation, phi(k) the optimum by branch and bound, "Theorem 3.2" the k features
 of largest h at the optimal class shares. Where two features tie for the last place

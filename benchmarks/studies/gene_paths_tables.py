@@ -1,4 +1,4 @@
-"""Page and figure of gene_paths.py, made from its JSON alone."""
+"""Page and figure of gene_paths.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LABELS = {
 
 HEAD = """# Experiment 5: objective and accuracy against k on gene expressions
 
-Written by `gene_paths_tables.py` from `gene_paths.json`. The gain of a support is its
+Written by `gene_paths_tables.py` from the results beside it. A support's gain is its
 training log-likelihood over that of the model without features; "share" is the share of
 the gain of all features. Multinomial with alpha = 1, every size solved to its proven
 gap; the Gaussian model is exact. Accuracy: {folds} stratified folds, {repeats} times,

@@ -1,4 +1,4 @@
-"""Tables and figure of run_time_growth.py, made from its two JSON files alone."""
+"""Tables and figure of run_time_growth.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def intro(parts: list[Part]) -> str:
     )
     return f"""# Run time against the number of columns: Experiment 3
 
-Written by `growth_tables.py` from the JSON files beside it. k is 5 % of the m columns,
+Written by `growth_tables.py` from the results beside it. k is 5 % of the m columns,
 alpha = 1. Seconds are the best round of each side; a round goes through all sizes,
 sides in turns. Processor seconds add up all threads; on a busy machine they are the
 steadier measure. Exponents: slope of log seconds on log m by least squares, ± one

@@ -1,4 +1,4 @@
-"""Page and figure of nine_words.py, made from its JSON alone."""
+"""Page and figure of nine_words.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TITLES = {
 
 HEAD = """# Experiment 4: the nine words of IMDB
 
-Written by `nine_words_tables.py` from `nine_words.json`. Official split, {n_test:,}
+Written by `nine_words_tables.py` from the results beside it. Official split, {n_test:,}
 test reviews: the standard error of an accuracy is {error:.2f} points. k = 9; counts and
 alpha = 1 unless it is said otherwise. "Gain": what the list adds to the training
 log-likelihood of the model without words, as a share of what the certified optimum

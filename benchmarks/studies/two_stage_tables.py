@@ -1,4 +1,4 @@
-"""Tables of two_stage.py, made from its JSON alone.
+"""Tables of two_stage.py, made from its results alone.
 
 A cell is the mean over splits. Its error is the standard error over splits or, where
 that is larger or there are fewer than three splits, that of a share of the test rows;

@@ -1,4 +1,4 @@
-"""Tables and figure of unlimited_features.py, made from its JSON files alone."""
+"""Tables and figure of unlimited_features.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def intro(contents: list[dict[str, Any]]) -> str:
     )
     return f"""# Unlimited features: Experiment 2
 
-Written by `unlimited_tables.py` from the JSON files beside it. Five texts, four
+Written by `unlimited_tables.py` from the results beside it. Five texts, four
 vectors, every term of the training rows; 0.01, 0.05, 0.1 and 1 % of them are kept (at
 least 2). Stage 1 selects, stage 2 is `MultinomialNB` on the chosen columns. One alpha
 for all selectors and for stage 2: the best in {first["folds"]}-fold cross-validation of

@@ -21,7 +21,7 @@ from wide_sets import NAMES, TITLES
 
 PAGE = """# Screening, then weights, beside other selectors at equal numbers of words
 
-Written by `wide_weights_tables.py` from the JSON files beside it. Every method has the
+Written by `wide_weights_tables.py` from the results beside it. Every method has the
 same k, a share of the words of the training rows. "MNB": `MultinomialNB` fitted on the
 chosen words; the others answer by their own model. Behind ± the standard error: over
 resplits, or over the test rows of a fixed test part (IMDB, 20 newsgroups, SST2, TREC,
