@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from candidates import kept, key_of, make
+from candidates import add_option, kept, key_of, make
 from khiops_tables import (
     AUC,
     COLUMNS,
@@ -45,7 +45,7 @@ from probability_scores import (
     usual_folds,
     weighted_auc,
 )
-from study_run import run_study, study_parser
+from study_run import names_of, run_study, study_parser
 from uci_generators import GENERATORS, generate
 from uci_sets import NAMES, VARIANTS, DataSet, available, is_text, load
 
@@ -272,17 +272,12 @@ def wide_rows(options: argparse.Namespace) -> dict[str, Any]:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = study_parser(STUDY, __doc__, "six small sets, 3 folds")
     add = parser.add_argument
-    add("--sets", help="names with commas between (all, the generated ones included)")
+    known = [*NAMES, *GENERATORS]
+    add("--sets", type=names_of([*known, *VARIANTS]), help="with commas between (all)")
     add("--folds", type=int, help="folds of the cross-validation (10)")
     add("--khiops-only", action="store_true")
     add("--ours-only", action="store_true")
-    add(
-        "--ours",
-        nargs="*",
-        action="append",
-        metavar="NAME=VALUE",
-        help="options of SelectiveNB (or first another class); may be repeated",
-    )
+    add_option(parser)
     add("--one-core", action="store_true", help="both sides on one processor")
     add("--wide-rows", action="store_true", help="a million rows, one fit each, alone")
     add(
@@ -295,13 +290,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options.ours = options.ours or [[]]
     options.folds = options.folds or (3 if options.quick else 10)
     options.wide_size = (20_000, 20) if options.quick else (1_000_000, 50)
-    known = [*NAMES, *GENERATORS]
-    options.names = QUICK_SETS if options.quick else known
-    if options.sets:
-        options.names = options.sets.split(",")
-    wrong = set(options.names) - {*known, *VARIANTS}
-    if wrong:
-        parser.error(f"no set is named {', '.join(sorted(wrong))}: {', '.join(known)}")
+    options.names = options.sets or (QUICK_SETS if options.quick else known)
     absent = set(options.names) & set(NAMES) - set(available())
     if absent and not (options.wide_rows or options.tables_only):
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")

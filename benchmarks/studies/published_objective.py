@@ -34,7 +34,7 @@ from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from smoothing_choice import class_sums
-from study_run import run_study, study_parser
+from study_run import names_of, run_study, study_parser
 from support_gains import gain_of
 
 import bayesieve
@@ -282,12 +282,11 @@ def run(options: argparse.Namespace) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = study_parser(STUDY, __doc__, "three small sets")
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    parser.add_argument("--sets", default=",".join(READERS))
+    parser.add_argument("--sets", type=names_of(READERS), default=list(READERS))
     parser.add_argument("--limit", type=float, default=300.0)
     options = parser.parse_args(arguments)
-    options.sets = list(QUICK) if options.quick else options.sets.split(",")
-    if wrong := [name for name in options.sets if name not in READERS]:
-        parser.error(f"--sets takes {', '.join(READERS)}. Got {wrong[0]!r}.")
+    if options.quick:
+        options.sets = QUICK
     run_study(STUDY, options, run, document)
 
 

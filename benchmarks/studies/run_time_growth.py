@@ -39,7 +39,7 @@ from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.naive_bayes import MultinomialNB
-from study_run import run_study, study_parser
+from study_run import names_of, run_study, study_parser
 from text_vectors import available, load, split_rows
 from unlimited_cells import compared, short
 
@@ -294,17 +294,14 @@ def book_of(part: str, columns: Sequence[str], folder: Path) -> Ledger:
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = study_parser(STUDY, __doc__, "small sizes, one round")
-    parser.add_argument("--parts", default="generated,imdb")
+    parts = ["generated", "imdb"]
+    parser.add_argument("--parts", type=names_of(parts), default=parts)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--environment", type=Path, default=DEFAULT)
     hidden = {"nargs": 2, "help": argparse.SUPPRESS}
     parser.add_argument("--make", **hidden)
     parser.add_argument("--measure", **hidden)
-    options = parser.parse_args(arguments)
-    options.parts = [name for name in options.parts.split(",") if name]
-    for name in set(options.parts) - {"generated", "imdb"}:
-        parser.error(f"{name!r} is not known; the parts are generated and imdb.")
-    return options
+    return parser.parse_args(arguments)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from candidates import kept, key_of, make
+from candidates import add_option, kept, key_of, make
 from ledger import Ledger, markdown, progress, read_parts, run_script
 from probability_scores import row_losses
-from study_run import run_study, study_parser
+from study_run import names_of, run_study, study_parser
 
 STUDY = "streams"
 SEED = 20240601
@@ -348,32 +348,18 @@ def plot(name: str, study: dict[str, Any], path: Path) -> None:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = study_parser(STUDY, __doc__, "3,000 rows a stream")
     add = parser.add_argument
-    add("--streams", help="names with commas between (all)")
+    add("--streams", type=names_of(STREAMS), default=STREAMS, help="(all)")
     add("--rows", type=int, help="rows of a synthetic stream (100,000)")
     add("--chunk", type=int, help="rows of a chunk (1,000; small real sets a tenth)")
-    add("--river", help="River's models to run, with commas between (all)")
+    add("--river", type=names_of(RIVER), default=RIVER, help="its models (all)")
     add("--river-only", action="store_true")
     add("--ours-only", action="store_true")
-    add(
-        "--ours",
-        nargs="*",
-        action="append",
-        metavar="NAME=VALUE",
-        help="options of SelectiveNB; repeat to compare several",
-    )
+    add_option(parser)
     options = parser.parse_args(arguments)
     options.ours = options.ours or [[]]
     options.rows = options.rows or (3_000 if options.quick else 100_000)
     options.chunk = options.chunk or (500 if options.quick else 1_000)
     options.bundled_rows = 2_000 if options.quick else 1_000_000
-    names = options.streams.split(",") if options.streams else list(STREAMS)
-    if set(names) - set(STREAMS):
-        parser.error(f"streams are {', '.join(STREAMS)}")
-    options.streams = names
-    options.river = options.river.split(",") if options.river else list(RIVER)
-    unknown = set(options.river) - set(RIVER)
-    if unknown:
-        parser.error(f"--river must name some of {', '.join(RIVER)}; got {unknown}")
     return options
 
 
@@ -382,7 +368,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not (options.tables_only or find_spec("river")):
         how = "\n".join(__doc__.splitlines()[-5:]).rstrip()
         sys.exit(f"River is not installed here. Hint:\n\n{how}")
-    whole = options.river == list(RIVER) and not (
+    whole = list(options.river) == list(RIVER) and not (
         options.river_only or options.ours_only
     )
     run_study(

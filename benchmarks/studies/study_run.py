@@ -29,6 +29,29 @@ def surroundings_line(content: dict[str, Any]) -> str:
     )
 
 
+def names_of(allowed: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return the type of an option: some of these names with commas between."""
+    known = list(allowed)
+
+    def parse(text: str) -> list[str]:
+        names = [name for name in text.split(",") if name]
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(
+                    f"{name!r} is not known; there are {', '.join(known)}."
+                )
+        return names
+
+    return parse
+
+
+def at_least_one(text: str) -> int:
+    """Read a number of repetitions: the type of an option."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
+    return int(text)
+
+
 def study_parser(
     name: str, description: str | None, quick: str
 ) -> argparse.ArgumentParser:

@@ -25,7 +25,7 @@ import numpy as np
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PeerWorker
 from smoothing_choice import class_sums
-from study_run import run_study, study_parser
+from study_run import at_least_one, names_of, run_study, study_parser
 from support_gains import gain_of
 from text_vectors import (
     FILES,
@@ -138,25 +138,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options; --quick has few of everything."""
     parser = study_parser(STUDY, __doc__, "counts of MPQA, one split")
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    parser.add_argument("--sets", default=",".join(NAMES))
-    parser.add_argument("--vectors", default=",".join(VECTORS))
-    parser.add_argument("--selectors", default=",".join(BY_NAME))
-    parser.add_argument("--splits", type=int, help="of every set (default: its own)")
+    parser.add_argument("--sets", type=names_of(FILES), default=NAMES)
+    parser.add_argument("--vectors", type=names_of(VECTORS), default=list(VECTORS))
+    parser.add_argument("--selectors", type=names_of(BY_NAME), default=list(BY_NAME))
+    parser.add_argument("--splits", type=at_least_one, help="of every set (its own)")
     parser.add_argument(
         "--limit", type=float, default=200.0, help="seconds for one question"
     )
     options = parser.parse_args(arguments)
-    for name, allowed in (
-        ("sets", FILES),
-        ("vectors", VECTORS),
-        ("selectors", BY_NAME),
-    ):
-        given = getattr(options, name).split(",")
-        if wrong := [word for word in given if word not in allowed]:
-            parser.error(f"--{name} takes {', '.join(allowed)}. Got {wrong[0]!r}.")
-        setattr(options, name, given)
-    if options.splits is not None and options.splits < 1:
-        parser.error(f"--splits must be at least 1. Got {options.splits}.")
     if options.quick:
         options.sets, options.vectors, options.splits = ["mpqa"], ["count"], 1
         options.limit = 20.0

@@ -19,7 +19,7 @@ import numpy as np
 from ledger import Ledger, markdown, progress, read_parts, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from sklearn.naive_bayes import MultinomialNB
-from study_run import run_study, study_parser
+from study_run import at_least_one, names_of, run_study, study_parser
 from text_vectors import FILES, NAMES, TITLES, available, load, vectors, wanted_size
 
 import bayesieve
@@ -238,16 +238,11 @@ def run(options: argparse.Namespace) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = study_parser(STUDY, __doc__, "MPQA, one repetition")
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    parser.add_argument("--sets", default=",".join(NAMES))
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--slow-repeats", type=int, default=2)
+    parser.add_argument("--sets", type=names_of(FILES), default=NAMES)
+    parser.add_argument("--repeats", type=at_least_one, default=REPEATS)
+    parser.add_argument("--slow-repeats", type=at_least_one, default=2)
     parser.add_argument("--limit", type=float, default=600.0)
     options = parser.parse_args(arguments)
-    if min(options.repeats, options.slow_repeats) < 1:
-        parser.error("--repeats and --slow-repeats must be at least 1.")
-    options.sets = options.sets.split(",")
-    if wrong := [name for name in options.sets if name not in FILES]:
-        parser.error(f"--sets takes {', '.join(FILES)}. Got {wrong[0]!r}.")
     if options.quick:
         options.sets, options.repeats, options.slow_repeats = ["mpqa"], 1, 1
     run_study(STUDY, options, run, document, draw)

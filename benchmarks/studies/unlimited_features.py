@@ -24,7 +24,7 @@ from pathlib import Path
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from smoothing_choice import FOLDS
-from study_run import run_study, study_parser
+from study_run import at_least_one, names_of, run_study, study_parser
 from text_vectors import (
     NAMES,
     SEED,
@@ -95,20 +95,12 @@ def do_split(data: Texts, vector: str, split: int, options: argparse.Namespace) 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = study_parser(STUDY, __doc__, "one split of MPQA")
-    parser.add_argument("--sets", default=",".join(NAMES), help="default: %(default)s")
-    parser.add_argument("--vectors", default=",".join(VECTORS))
-    parser.add_argument("--splits", type=int, help="so many for every set")
+    parser.add_argument("--sets", type=names_of(NAMES), default=NAMES)
+    parser.add_argument("--vectors", type=names_of(VECTORS), default=list(VECTORS))
+    parser.add_argument("--splits", type=at_least_one, help="so many for every set")
     parser.add_argument("--limit", type=float, default=LIMIT)
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    options = parser.parse_args(arguments)
-    if options.splits is not None and options.splits < 1:
-        parser.error(f"--splits must be at least 1. Got {options.splits}.")
-    options.sets = [name for name in options.sets.split(",") if name]
-    options.vectors = [name for name in options.vectors.split(",") if name]
-    for given, known in ((options.sets, NAMES), (options.vectors, VECTORS)):
-        for name in set(given) - set(known):
-            parser.error(f"{name!r} is not known; there are {', '.join(known)}.")
-    return options
+    return parser.parse_args(arguments)
 
 
 def planned(options: argparse.Namespace, here: Sequence[str]) -> dict[str, int]:

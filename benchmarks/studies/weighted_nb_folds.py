@@ -18,7 +18,7 @@ import numpy as np
 from khiops_comparison import SEED, read
 from ledger import Ledger
 from probability_scores import all_classes, stratified_folds
-from study_run import study_parser
+from study_run import names_of, study_parser
 from uci_generators import GENERATORS
 from uci_sets import NAMES, available
 
@@ -209,7 +209,7 @@ def option_parser(study: str, description: str | None) -> argparse.ArgumentParse
     """Return a parser with the options of all three studies."""
     parser = study_parser(study, description, "five sets, two folds")
     add = parser.add_argument
-    add("--sets", help="names with commas between (all, the generated ones included)")
+    add("--sets", type=names_of(ALL_SETS), help="names with commas between (all)")
     add("--folds", type=int, help=f"how many of the {FOLDS} folds are run (all)")
     return parser
 
@@ -223,11 +223,7 @@ def parsed(
         options.folds = QUICK_FOLDS if options.quick else FOLDS
     if not 1 <= options.folds <= FOLDS:
         parser.error(f"--folds must be in 1..{FOLDS}")
-    names = QUICK_SETS if options.quick else ALL_SETS
-    options.names = options.sets.split(",") if options.sets else list(names)
-    wrong = set(options.names) - set(ALL_SETS)
-    if wrong:
-        parser.error(f"no set is named {', '.join(sorted(wrong))}: {ALL_SETS}")
+    options.names = options.sets or (QUICK_SETS if options.quick else ALL_SETS)
     absent = set(options.names) & set(NAMES) - set(available())
     if absent and not options.tables_only:
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")

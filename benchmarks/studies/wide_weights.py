@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger import Ledger, progress, run_script
-from study_run import run_study, study_parser
+from study_run import names_of, run_study, study_parser
 from wide_methods import BY_NAME, COLUMNS, JOBS, Job, quietly
 from wide_sets import (
     NAMES,
@@ -174,9 +174,9 @@ def run(options: argparse.Namespace) -> None:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = study_parser(STUDY, __doc__, "four small sets, 2 splits, 1 and 5 %%")
     add = parser.add_argument
-    add("--sets", help=f"names with commas between (all: {', '.join(NAMES)})")
+    add("--sets", type=names_of(NAMES), help="names with commas between (all)")
     add("--only", choices=["ours", "alone", "peers"], help="the jobs of one side")
-    add("--jobs", help="names with commas between (all that this version can do)")
+    add("--jobs", type=names_of(BY_NAME), help="(all that this version can do)")
     add("--splits", type=int, help=f"resplits where there is no test part ({RESPLITS})")
     add("--shares", help="percents of the words with commas between (0.1,1,5,10)")
     add("--limit", type=float, default=LIMIT, help="seconds of a cell (%(default)g)")
@@ -188,29 +188,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         if options.shares
         else ((1.0, 5.0) if options.quick else SHARES)
     )
-    options.names = QUICK_SETS if options.quick else NAMES
-    if options.sets:
-        options.names = tuple(options.sets.split(","))
-    wrong = set(options.names) - set(NAMES)
-    if wrong:
-        parser.error(f"no set is named {', '.join(sorted(wrong))}: {', '.join(NAMES)}")
+    options.names = options.sets or (QUICK_SETS if options.quick else NAMES)
     absent = set(options.names) - set(available())
     if absent and not options.tables_only:
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")
-    options.jobs = chosen_jobs(parser, options)
+    options.jobs = chosen_jobs(options)
     return options
 
 
-def chosen_jobs(
-    parser: argparse.ArgumentParser, options: argparse.Namespace
-) -> list[Job]:
+def chosen_jobs(options: argparse.Namespace) -> list[Job]:
     """Return the jobs that are asked for and that this version can do."""
     if options.jobs:
-        wrong = set(options.jobs.split(",")) - set(BY_NAME)
-        if wrong:
-            known = ", ".join(BY_NAME)
-            parser.error(f"no job is named {', '.join(sorted(wrong))}: {known}")
-        asked = [BY_NAME[name] for name in options.jobs.split(",")]
+        asked = [BY_NAME[name] for name in options.jobs]
     else:
         asked = [job for job in JOBS if options.only in (None, job.side)]
     for job in asked:

@@ -148,7 +148,7 @@ def test_rounds_go_through_all_sizes_and_a_second_run_goes_on(
 def test_unknown_parts_are_refused(study, capsys):
     with pytest.raises(SystemExit):
         study.main(["--parts", "moon"])
-    assert "'moon' is not known; the parts are" in capsys.readouterr().err
+    assert "'moon' is not known; there are generated, imdb" in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------------- exponents

@@ -200,4 +200,4 @@ def test_folds_and_sets_are_checked(capsys):
     assert "1..10" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         optimisation.main(["--sets", "nothing"])
-    assert "no set is named nothing" in capsys.readouterr().err
+    assert "'nothing' is not known" in capsys.readouterr().err
