@@ -28,6 +28,7 @@ from bayesieve import (
     SparseMultinomialNBCV,
     SparseTextNB,
 )
+from bayesieve.weights import VNS, MultiStart
 
 ESTIMATORS = [
     SparseMultinomialNB(),
@@ -62,11 +63,11 @@ ESTIMATORS = [
     MODLEncoder(criterion="classical", output="log_likelihood"),
     SelectiveNB(),
     SelectiveNB(optimizer="convex", exponent=0.5),
-    SelectiveNB(optimizer="vns", effort=1, random_state=0),
-    SelectiveNB(optimizer="multistart", effort=1, random_state=0),
+    SelectiveNB(optimizer=VNS(effort=1), random_state=0),
+    SelectiveNB(optimizer=MultiStart(effort=1), random_state=0),
     SelectiveNB(optimizer="gradient", random_state=0),
     SelectiveNB(optimizer="coordinate", random_state=0),
-    SelectiveNB(max_features=2),
+    SelectiveNB(k=2),
     AveragedNB(random_state=0),
     SelectiveMultinomialNB(),
     SelectiveMultinomialNB(k=3, relaxed=False),

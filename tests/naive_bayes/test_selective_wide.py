@@ -306,7 +306,7 @@ def test_warm_start_begins_at_the_weights_before():
 def test_time_that_is_up_leaves_a_usable_model():
     X, y = word_counts(0)
     with pytest.warns(FewFeaturesWarning, match=r"the search was stopped \(time\)"):
-        model = SelectiveMultinomialNB(k=50, max_seconds=0.0).fit(X, y)
+        model = SelectiveMultinomialNB(k=50, time_limit=0.0).fit(X, y)
     assert model.stopped_ == "time"
     assert model.predict_proba(X).shape == (600, 2)
     assert np.isfinite(model.dual_gap_)
@@ -434,7 +434,7 @@ def test_a_fold_is_scored_by_a_model_of_the_other_rows():
 
 def test_cross_validation_stops_at_the_clock_and_keeps_what_it_has():
     X, y = word_counts(0)
-    model = SelectiveMultinomialNBCV(n_lambdas=10, max_seconds=0.0).fit(X, y)
+    model = SelectiveMultinomialNBCV(n_lambdas=10, time_limit=0.0).fit(X, y)
     assert model.cv_stopped_ == "time"
     assert model.predict(X).shape == (600,)
 

@@ -134,7 +134,7 @@ def test_time_covers_what_is_chosen(monkeypatch, settings):
     scored.clear()
     told = FewFeaturesWarning if "k" in settings else NotConvergedWarning
     with pytest.warns(told, match=r"\(time\)|out of time"):
-        model = SelectiveMultinomialNB(**settings, max_seconds=0.0).fit(X, y)
+        model = SelectiveMultinomialNB(**settings, time_limit=0.0).fit(X, y)
     assert not scored
     assert model.stopped_ == "time"
     assert model.predict(X).shape == (600,)

@@ -62,7 +62,7 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         features.
     cv : int, splitter or iterable of splits, default=5
         For ``relaxed="auto"``.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the optimisation, half of it for what is to be chosen on held-out rows;
         then, or after Ctrl-C, the best so far is kept.
     warm_start : bool, default=False
@@ -179,7 +179,7 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         class_prior: Any = None,
         tol: float = 3e-4,
         cv: Any = 5,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
@@ -196,7 +196,7 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         self.class_prior = class_prior
         self.tol = tol
         self.cv = cv
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose

@@ -77,7 +77,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         "class_prior": ["array-like", None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "warm_start": ["boolean"],
         "callback": [callable, None],
         "verbose": ["verbose"],
@@ -113,7 +113,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         settings = self._settings_for(data.counts)
         start = self._start() if self.warm_start else None
         settings = self._decided(data, settings)
-        left = self.max_seconds
+        left = self.time_limit
         if left is not None:
             left = max(0.0, left - (time.monotonic() - begin))
         with self._bar() as bar:
@@ -223,7 +223,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
                 n_features=counts.n_features,
                 class_weight=counts.class_count,
                 memory=memory,
-                progress=Progress(self.max_seconds, self._callback(bar)),
+                progress=Progress(self.time_limit, self._callback(bar)),
             )
         self._keep(found, counts)
         return self
@@ -312,7 +312,7 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         """Settings with everything chosen that was left to choose."""
         options = self._counting()
         shares = SHARES if self.relaxed == "auto" else (settings.share,)
-        clock = Clock(None if self.max_seconds is None else 0.5 * self.max_seconds)
+        clock = Clock(None if self.time_limit is None else 0.5 * self.time_limit)
         if settings.k is None and settings.penalty is None:
             split = self._held_out(data)
             if split is None:

@@ -49,7 +49,7 @@ class SelectiveWideNBCV(SelectiveWideNB):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNBCV:
         """Choose the penalty by cross-validation, then fit on all rows.
 
-        Ctrl-C, or the end of `max_seconds`, ends the cross-validation: the penalty is
+        Ctrl-C, or the end of `time_limit`, ends the cross-validation: the penalty is
         chosen by what was scored so far, and the fit of all rows follows.
 
         Parameters
@@ -121,7 +121,7 @@ class SelectiveWideNBCV(SelectiveWideNB):
                     fold * penalties.size + penalty, f"fold {fold + 1}/{len(splits)}"
                 )
                 used = time.monotonic() - begin
-                if self.max_seconds is not None and used >= self.max_seconds:
+                if self.time_limit is not None and used >= self.time_limit:
                     raise StopIteration
 
             found = cv_scores(
@@ -129,8 +129,8 @@ class SelectiveWideNBCV(SelectiveWideNB):
             )
         if not np.isnan(found[0]).any():
             self.cv_stopped_ = "converged"
-        elif self.max_seconds is not None and (
-            time.monotonic() - begin >= self.max_seconds
+        elif self.time_limit is not None and (
+            time.monotonic() - begin >= self.time_limit
         ):
             self.cv_stopped_ = "time"
         else:
@@ -217,7 +217,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         As in `SelectiveMultinomialNB`.
     class_prior, tol
         As in `SelectiveMultinomialNB`.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the cross-validation; then, or after Ctrl-C, the penalty is chosen by
         what was scored so far. The fit of all rows comes after.
     verbose : bool, default=False
@@ -271,7 +271,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         tol: float = 3e-4,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_lambdas = n_lambdas
@@ -288,7 +288,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.tol = tol
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.verbose = verbose
 
 
@@ -319,7 +319,7 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         As in `SelectiveBernoulliNB`.
     fit_prior, class_prior, tol
         As in `SelectiveBernoulliNB`.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the cross-validation; then, or after Ctrl-C, the penalty is chosen by
         what was scored so far. The fit of all rows comes after.
     verbose : bool, default=False
@@ -375,7 +375,7 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         tol: float = 3e-4,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_lambdas = n_lambdas
@@ -393,5 +393,5 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.tol = tol
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.verbose = verbose

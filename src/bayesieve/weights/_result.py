@@ -73,13 +73,13 @@ class Progress:
 
     def __init__(
         self,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         callback: Callback | None = None,
         max_iter: int | None = None,
         after: WeightResult | None = None,
     ) -> None:
         self._start = time.perf_counter()
-        self._limit = max_seconds
+        self._limit = time_limit
         self._callback = callback
         self._most = max_iter
         self._rows: list[tuple[float, float, float, float]] = []

@@ -494,7 +494,7 @@ def _warn_of_another_penalty(
         warn_user(
             f"{settings.owner} ran out of time at a penalty of {reached:.4g}, on the "
             f"way to {settings.penalty:.4g}; weights and gap are those of the former. "
-            "Hint: raise max_seconds.",
+            "Hint: raise time_limit.",
             NotConvergedWarning,
         )
 
