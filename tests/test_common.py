@@ -75,8 +75,8 @@ ESTIMATORS = [
     SelectiveMultinomialNB(regularization=0.5, exponent=0.5, refit_intercept=False),
     SelectiveBernoulliNB(binarize=0.5),
     SelectiveBernoulliNB(regularization=0.5, binarize=0.5, refit_intercept=False),
-    SelectiveMultinomialNBCV(n_lambdas=5, cv=3),
-    SelectiveBernoulliNBCV(n_lambdas=5, cv=3, binarize=0.5),
+    SelectiveMultinomialNBCV(regularization=5, cv=3),
+    SelectiveBernoulliNBCV(regularization=5, cv=3, binarize=0.5),
     NaiveFeatureSelector(k=3, refine=True),
     NaiveFeatureSelector(k=3, model="bernoulli", binarize=0.5, refine="auto"),
 ]

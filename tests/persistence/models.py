@@ -125,11 +125,13 @@ def examples():
             frame,
         ),
         "wide cv": (
-            bs.SelectiveMultinomialNBCV(n_lambdas=5, cv=3).fit(COUNTS, Y),
+            bs.SelectiveMultinomialNBCV(regularization=5, cv=3).fit(COUNTS, Y),
             COUNTS,
         ),
         "wide bernoulli cv": (
-            bs.SelectiveBernoulliNBCV(n_lambdas=5, cv=3, choice="1se").fit(COUNTS, Y),
+            bs.SelectiveBernoulliNBCV(regularization=5, cv=3, choice="1se").fit(
+                COUNTS, Y
+            ),
             sparse.csr_array(COUNTS),
         ),
         "selector refined": (

@@ -10,12 +10,34 @@ import numpy as np
 from bayesieve._compat import Interval
 from bayesieve.naive_bayes._presence import presence
 from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
-from bayesieve.wide._fit import WideFit
+from bayesieve.weights._wide_solver import WideFit
 
-__all__ = ["SelectiveBernoulliNB"]
+__all__ = ["SelectiveBernoulliNB", "WeightedPresence"]
 
 
-class SelectiveBernoulliNB(SelectiveWideNB):
+class WeightedPresence:
+    """Models of presence and absence."""
+
+    _model = "bernoulli"
+    _kind = "binary"
+
+    def _threshold(self) -> float | None:
+        return self.binarize
+
+    def _count_options(self) -> dict[str, Any]:
+        if self.binarize is None:
+            return {"strict_binary": True}
+        return {"threshold": self.binarize}
+
+    def _set_log_prob(self, found: WideFit) -> None:
+        assert found.offset is not None
+        self.feature_log_prob_ = np.ascontiguousarray((found.slope + found.offset).T)
+
+    def _values(self, part: Any) -> Any:
+        return presence(part, self.binarize, self._refuse, type(self).__name__)
+
+
+class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
     """Bernoulli naive Bayes with few features and a weight in [0, 1] for each.
 
     As `SelectiveMultinomialNB`, for presence and absence: the term of a feature is
@@ -149,8 +171,6 @@ class SelectiveBernoulliNB(SelectiveWideNB):
     array([ True, False])
     """
 
-    _model = "bernoulli"
-    _kind = "binary"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SelectiveWideNB._parameter_constraints,
         "binarize": [Interval(Real, None, None, closed="neither"), None],
@@ -194,15 +214,3 @@ class SelectiveBernoulliNB(SelectiveWideNB):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
-
-    def _count_options(self) -> dict[str, Any]:
-        if self.binarize is None:
-            return {"strict_binary": True}
-        return {"threshold": self.binarize}
-
-    def _set_log_prob(self, found: WideFit) -> None:
-        assert found.offset is not None
-        self.feature_log_prob_ = np.ascontiguousarray((found.slope + found.offset).T)
-
-    def _values(self, part: Any) -> Any:
-        return presence(part, self.binarize, self._refuse, type(self).__name__)

@@ -6,10 +6,18 @@ from typing import Any, ClassVar
 
 from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
 
-__all__ = ["SelectiveMultinomialNB"]
+__all__ = ["SelectiveMultinomialNB", "WeightedCounts"]
 
 
-class SelectiveMultinomialNB(SelectiveWideNB):
+class WeightedCounts:
+    """Models of counts: more of a feature says more."""
+
+    _model = "multinomial"
+    _kind = "count"
+    _positive_only = True
+
+
+class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
     """Multinomial naive Bayes with few features and a weight in [0, 1] for each.
 
     Naive Bayes counts redundant features twice and is too sure of itself. Here the
@@ -153,16 +161,13 @@ class SelectiveMultinomialNB(SelectiveWideNB):
     array([ True, False])
     """
 
-    _model = "multinomial"
-    _kind = "count"
-    _positive_only = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SelectiveWideNB._parameter_constraints
     }
 
     def _suffers_from_unit_length(self) -> bool:
         # A free number of features, as by cross-validation, makes up for it.
-        return getattr(self, "k", None) is not None
+        return self.k is not None
 
     def __init__(
         self,

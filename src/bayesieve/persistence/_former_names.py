@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesieve.weights import OPTIMIZERS
 
-__all__ = ["with_current_names"]
+__all__ = ["with_current_columns", "with_current_names"]
 
 _RENAMED = {
     "SelectiveNB": {"max_features": "k", "variable_cost": "feature_cost"},
@@ -23,6 +23,14 @@ _SETTINGS = {
     "step": 0.01,
     "start": 0.5,
 }
+
+
+def with_current_columns(columns: Any) -> Any:
+    """Columns of the results of a cross-validation, as `GridSearchCV` names them."""
+    if not isinstance(columns, list) or "lambda" not in columns:
+        return columns
+    former = {"lambda": "param_regularization", "relaxation": "param_relaxation"}
+    return [former.get(name, name) for name in columns]
 
 
 def with_current_names(model: str, given: dict[str, Any]) -> dict[str, Any]:

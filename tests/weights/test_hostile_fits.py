@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.weights.hostile_fits import fit_hostile, hostile_case
 from tests.weights.linear_examples import linear_problem
-from tests.wide.hostile_fits import fit_hostile, hostile_case
 
 from bayesieve import SelectiveMultinomialNB, SelectiveNB
 from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
