@@ -8,16 +8,17 @@ go is heuristic, what that costs is not: the value is the criterion of what is l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bayesieve.weights._convex import Convex
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._newton import newton
-from bayesieve.weights._optimizer import Optimizer, check_setting
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import NOT_NEGATIVE, POSITIVE, Optimizer, Rule
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
 __all__ = ["Auto"]
@@ -43,35 +44,29 @@ class Auto(Optimizer):
     """
 
     spends_budget: ClassVar[bool] = False
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "min_gain": NOT_NEGATIVE,
+        "gtol": POSITIVE,
+    }
 
     min_gain: float = 5e-5
     gtol: float = 1e-6
-
-    def __post_init__(self) -> None:
-        check_setting(self, "min_gain", self.min_gain >= 0.0, "a number >= 0")
-        check_setting(self, "gtol", self.gtol > 0.0, "a number above 0")
 
     def is_quick_from_near(self, exponent: float) -> bool:
         """Convex problems are."""
         return exponent >= 1.0
 
-    def minimise(
+    def _search(
         self,
         problem: WeightProblem,
-        start: Array | None = None,
-        *,
-        time_limit: float | None = None,
-        callback: Callback | None = None,
-        random_state: Any = None,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
     ) -> WeightResult:
-        """Minimise CR(w), then drop variables. See `Optimizer.minimise`."""
-        first = Convex(gtol=self.gtol).minimise(
-            problem, start, time_limit=time_limit, callback=callback
-        )
+        first = Convex(gtol=self.gtol)._search(problem, start, progress, rng)
         w, value = first.weights, first.value
         if not self.min_gain > 0.0 or first.stopped != "converged":
             return first
-        progress = Progress(time_limit, callback, after=first)
         allowed = self.min_gain * problem.n_rows
         with progress:
             while True:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from bayesieve.weights._optimizer import Optimizer, generator_of
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import Optimizer
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._subset_criterion import SubsetProblem, TrialScores
 from bayesieve.weights._terms import Array
 
@@ -60,24 +60,16 @@ class Averaging(Optimizer):
 
     minimises_problem: ClassVar[bool] = False
 
-    def minimise(
+    def _search(
         self,
         problem: SubsetProblem,
-        start: Array | None = None,
-        *,
-        time_limit: float | None = None,
-        callback: Callback | None = None,
-        random_state: Any = None,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
     ) -> AveragedResult:
-        """Average the subsets; every search begins with none. See `Optimizer.minimise`.
-
-        The callback is called after each pass, with the current subset.
-        """
-        rng = generator_of(random_state)
         n_terms, n_rows = problem.n_terms, problem.n_rows
         assert problem.order is not None
         first = problem.order
-        progress = Progress(time_limit, callback)
         empty = TrialScores(problem, np.zeros(n_terms))
         null = empty.value
         tol = problem.tolerance(null)

@@ -6,15 +6,16 @@ is a local minimum that no change of a single variable improves: heuristic.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._newton import newton
-from bayesieve.weights._optimizer import Optimizer, check_setting
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import COUNT_OR_NONE, POSITIVE, Optimizer, Rule
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
 __all__ = ["Convex"]
@@ -57,34 +58,26 @@ class Convex(Optimizer):
     """
 
     spends_budget: ClassVar[bool] = False
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "gtol": POSITIVE,
+        "max_iter": COUNT_OR_NONE,
+    }
 
     gtol: float = 1e-9
     max_iter: int | None = None
-
-    def __post_init__(self) -> None:
-        check_setting(self, "gtol", self.gtol > 0.0, "a number above 0")
-        check_setting(
-            self,
-            "max_iter",
-            self.max_iter is None or self.max_iter >= 1,
-            "an int >= 1 or None",
-        )
 
     def is_quick_from_near(self, exponent: float) -> bool:
         """Convex problems are."""
         return exponent >= 1.0
 
-    def minimise(
+    def _search(
         self,
         problem: WeightProblem,
-        start: Array | None = None,
-        *,
-        time_limit: float | None = None,
-        callback: Callback | None = None,
-        random_state: Any = None,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
     ) -> WeightResult:
-        """Minimise CR(w) over [0, 1]^K, from zero or `start`."""
-        progress = Progress(time_limit, callback, self.max_iter)
+        progress.max_iter = self.max_iter
         w = np.zeros(problem.n_terms)
         if start is not None:
             w = np.clip(start, 0.0, 1.0).astype(np.float64)

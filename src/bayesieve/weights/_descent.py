@@ -6,15 +6,22 @@ weights so far are always valid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
-from bayesieve.weights._optimizer import Optimizer, check_setting, generator_of
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import (
+    COUNT,
+    COUNT_OR_NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Optimizer,
+    Rule,
+)
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
 __all__ = ["Descent", "Gradient", "StepSizes"]
@@ -64,6 +71,11 @@ class StepSizes:
         return gradient
 
 
+def _are_weights(start: Any) -> bool:
+    starts = start if isinstance(start, tuple) else (start,)
+    return all(isinstance(w, int | float) and 0 <= w <= 1 for w in starts)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Gradient(Optimizer):
     """One projected gradient descent by mini-batches (PGDMB). **Heuristic**.
@@ -95,6 +107,15 @@ class Gradient(Optimizer):
         Smaller weights become 0 at the end; the value is that of the result.
     """
 
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "batch_size": COUNT_OR_NONE,
+        "max_iter": COUNT,
+        "patience": COUNT,
+        "tol": NOT_NEGATIVE,
+        "step": POSITIVE,
+        "start": (_are_weights, "a number in [0, 1], or one for each column"),
+    }
+
     batch_size: int | None = 1000
     max_iter: int = 100
     tol: float = 1e-4
@@ -111,38 +132,20 @@ class Gradient(Optimizer):
     def __post_init__(self) -> None:
         if np.ndim(self.start):  # so that equal settings are equal, and can be saved
             object.__setattr__(self, "start", tuple(np.asarray(self.start).tolist()))
-        batch = self.batch_size
-        check_setting(
-            self, "batch_size", batch is None or batch >= 1, "an int >= 1 or None"
-        )
-        for name in ("max_iter", "patience"):
-            check_setting(self, name, getattr(self, name) >= 1, "an int >= 1")
-        check_setting(self, "tol", self.tol >= 0.0, "a number >= 0")
-        check_setting(self, "step", self.step > 0.0, "a number above 0")
-        check_setting(
-            self,
-            "start",
-            all(isinstance(w, int | float) and 0 <= w <= 1 for w in self._starts()),
-            "a number in [0, 1], or one for each column",
-        )
-
-    def _starts(self) -> Sequence[float]:
-        return self.start if isinstance(self.start, tuple) else (self.start,)
+        super().__post_init__()
 
     def first_weights(self, problem: WeightProblem) -> Array:
         """The weights to begin from."""
-        starts = self._starts()
         if not isinstance(self.start, tuple):
-            return np.full(problem.n_terms, float(starts[0]))
+            return np.full(problem.n_terms, self.start, dtype=np.float64)
         columns = problem.columns
         n_columns = problem.n_terms if columns is None else columns.n_variables
-        check_setting(
-            self,
+        self._check(
             "start",
-            len(starts) == n_columns,
+            len(self.start) == n_columns,
             f"a number in [0, 1], or one for each of the {n_columns} columns",
         )
-        chosen = np.asarray(starts, dtype=np.float64)
+        chosen = np.asarray(self.start, dtype=np.float64)
         return chosen if columns is None else chosen[columns.places]
 
     def few_steps(self, most: int) -> Gradient:
@@ -155,18 +158,14 @@ class Gradient(Optimizer):
             step=self.step,
         )
 
-    def minimise(
+    def _search(
         self,
         problem: WeightProblem,
-        start: Array | None = None,
-        *,
-        time_limit: float | None = None,
-        callback: Callback | None = None,
-        random_state: Any = None,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
     ) -> WeightResult:
-        """Descend from the first weights, or from `start`. See `Optimizer.minimise`."""
-        descent = Descent(problem, self, generator_of(random_state))
-        progress = Progress(time_limit, callback)
+        descent = Descent(problem, self, rng)
         found: tuple[Array, float] | None = None
         with progress:
             first = self.first_weights(problem) if start is None else start

@@ -7,15 +7,31 @@ An optimiser is a small frozen object with its own settings. A new one is a subc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from bayesieve.weights._result import Callback, WeightResult
+from bayesieve.weights._result import Callback, Progress, WeightResult
 from bayesieve.weights._terms import Array
 
-__all__ = ["Optimizer", "check_setting", "generator_of"]
+__all__ = [
+    "COUNT",
+    "COUNT_OR_NONE",
+    "NOT_NEGATIVE",
+    "POSITIVE",
+    "Optimizer",
+    "Rule",
+    "generator_of",
+]
+
+#: Whether a value is allowed, and what is.
+Rule = tuple[Callable[[Any], bool], str]
+COUNT: Rule = (lambda value: value >= 1, "an int >= 1")
+COUNT_OR_NONE: Rule = (lambda v: v is None or v >= 1, "an int >= 1 or None")
+NOT_NEGATIVE: Rule = (lambda value: value >= 0.0, "a number >= 0")
+POSITIVE: Rule = (lambda value: value > 0.0, "a number above 0")
 
 
 class Optimizer(ABC):
@@ -32,7 +48,20 @@ class Optimizer(ABC):
     #: Whether the value of a result is the criterion of the problem itself.
     minimises_problem: ClassVar[bool] = True
 
-    @abstractmethod
+    #: What each setting may be.
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def __post_init__(self) -> None:
+        for name, (valid, allowed) in self._rules.items():
+            self._check(name, valid(getattr(self, name)), allowed)
+
+    def _check(self, name: str, valid: bool, allowed: str) -> None:
+        if not valid:
+            raise ValueError(
+                f"The {name!r} parameter of {type(self).__name__} must be {allowed}. "
+                f"Got {getattr(self, name)!r}."
+            )
+
     def minimise(
         self,
         problem: Any,
@@ -55,6 +84,18 @@ class Optimizer(ABC):
             Called with an `OptimizerState`; a true return value ends the search.
         random_state : int, RandomState, Generator or None
         """
+        progress = Progress(time_limit, callback)
+        return self._search(problem, start, progress, generator_of(random_state))
+
+    @abstractmethod
+    def _search(
+        self,
+        problem: Any,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
+    ) -> WeightResult:
+        """The search itself; `progress` keeps the clock and the best weights."""
 
     def settings(self) -> dict[str, Any]:
         """The settings that are not the usual ones, by their names."""
@@ -78,12 +119,3 @@ def generator_of(state: Any) -> np.random.Generator:
     if isinstance(state, np.random.RandomState):
         state = state.randint(2**31)
     return np.random.default_rng(state)
-
-
-def check_setting(owner: Any, name: str, valid: bool, allowed: str) -> None:
-    """Refuse a setting of an optimiser that is not allowed."""
-    if not valid:
-        raise ValueError(
-            f"The {name!r} parameter of {type(owner).__name__} must be {allowed}. "
-            f"Got {getattr(owner, name)!r}."
-        )

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._descent import Descent, Gradient
-from bayesieve.weights._optimizer import check_setting, generator_of
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import COUNT_OR_NONE, Rule
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
 __all__ = ["VNS", "MultiStart", "iteration_budget"]
@@ -40,39 +40,31 @@ _NextStart = Callable[[Array, bool], Array]
 class _Restarts(Gradient):
     """Descents until the iterations are spent; the best thresholded result wins."""
 
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **Gradient._rules,
+        "effort": (lambda effort: 0 <= effort <= 30, "a number in [0, 30]"),
+        "budget": COUNT_OR_NONE,
+    }
+
     effort: float = 5
     budget: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_setting(self, "effort", 0 <= self.effort <= 30, "a number in [0, 30]")
-        check_setting(
-            self,
-            "budget",
-            self.budget is None or self.budget >= 1,
-            "an int >= 1 or None",
-        )
 
     @abstractmethod
     def _next_start(self, rng: np.random.Generator) -> _NextStart:
         """How the starts of one search are drawn."""
 
-    def minimise(
+    def _search(
         self,
         problem: WeightProblem,
-        start: Array | None = None,
-        *,
-        time_limit: float | None = None,
-        callback: Callback | None = None,
-        random_state: Any = None,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
     ) -> WeightResult:
-        """Descend again and again. See `Optimizer.minimise`."""
         budget = self.budget
         if budget is None:
             budget = iteration_budget(problem.n_terms, problem.n_rows, self.effort)
-        descent = Descent(problem, self, generator_of(random_state))
+        descent = Descent(problem, self, rng)
         next_start = self._next_start(descent.rng)
-        progress = Progress(time_limit, callback)
         found: tuple[Array, float] | None = None
         with progress:
             here = self.first_weights(problem) if start is None else start
