@@ -67,7 +67,9 @@ def cross_validated(points: int) -> Any:
     """Return the model that chooses from a path of that many points on ten folds."""
     from bayesieve import SelectiveMultinomialNBCV
 
-    return SelectiveMultinomialNBCV(n_lambdas=points, cv=10)
+    return SelectiveMultinomialNBCV(
+        regularization=points, cv=10, scoring="neg_log_loss"
+    )
 
 
 def named_here() -> list[str]:

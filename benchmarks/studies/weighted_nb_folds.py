@@ -26,12 +26,12 @@ from bayesieve import MODLEncoder
 from bayesieve.preprocessing._prepare import log_likelihood_tables
 from bayesieve.weights import (
     AveragedResult,
+    Averaging,
     PartTerms,
     SubsetProblem,
     WeightProblem,
-    averaged,
     compression_rate_of,
-    variable_costs,
+    feature_costs,
 )
 
 FOLDS = 10
@@ -92,13 +92,14 @@ class Fold:
             self.train_terms,
             self.codes,
             self.log_prior,
-            variable_costs(self.preparation, self.n_variables),
+            feature_costs(self.preparation, self.n_variables),
             regularization=regularization,
             exponent=exponent,
         )
 
     def averaged(self) -> AveragedResult:
         """Return the weights of the baseline SNB, with the prior of its article."""
+        levels = self.encoder.levels_[self.informative]
         problem = SubsetProblem(
             self.train_terms,
             self.codes,
@@ -106,10 +107,9 @@ class Fold:
             self.preparation,
             self.n_variables,
             regularization=1.0,
+            order=np.argsort(-levels, kind="stable"),
         )
-        levels = self.encoder.levels_[self.informative]
-        order = np.argsort(-levels, kind="stable")
-        return averaged(problem, order, random_state=self.generator())
+        return Averaging().minimise(problem, random_state=self.generator())
 
     def train_compression(self, weights: np.ndarray) -> float:
         """1 - NLL(w) / NLL(0): the criterion without penalty, so what is optimised."""

@@ -40,7 +40,7 @@ from weighted_nb_folds import (
     run_set,
 )
 
-from bayesieve.weights import WeightResult, convex, descend, multistart, vns
+from bayesieve.weights import VNS, Convex, Gradient, MultiStart, WeightResult
 
 STUDY = "weighted_nb_optimisation"
 COLUMNS = ["train compression", "test compression", "criterion", "iterations", "rises"]
@@ -122,16 +122,18 @@ def optimised(fold: Fold, key: str) -> WeightResult:
     setting, method, level = METHODS[key]
     problem = fold.problem(setting.regularization, setting.exponent)
     if method == "convex":
-        return convex(problem)
+        return Convex().minimise(problem)
     options = {
         "batch_size": setting.batch,
         "tol": EPSILON / (fold.n_train if setting.epsilon_of_sum else 1.0),
-        "random_state": fold.generator(),
+        "max_iter": MOST_ITERATIONS,
     }
     if method == "descent":
-        return descend(problem, max_iter=MOST_ITERATIONS, **options)
-    search = multistart if method == "MS" else vns
-    return search(problem, effort=level, max_iter=MOST_ITERATIONS, **options)
+        search = Gradient(**options)
+    else:
+        kind = MultiStart if method == "MS" else VNS
+        search = kind(effort=level, **options)
+    return search.minimise(problem, random_state=fold.generator())
 
 
 def measure(fold: Fold, key: str) -> list[float]:

@@ -29,7 +29,7 @@ from probability_scores import all_classes
 from study_run import run_study
 from weighted_nb_folds import Fold, option_parser, parsed, run_set
 
-from bayesieve.weights import convex
+from bayesieve.weights import Convex
 
 STUDY = "weighted_nb_optimizers"
 COLUMNS = ["AUC", "log loss", "compression", "kept", "seconds", "gap"]
@@ -71,7 +71,7 @@ class Minimum:
         """Return the criterion above its minimum, nats per row."""
         problem = fold.problem(REGULARIZATION)
         if fold.number != self._fold:
-            self._fold, self._value = fold.number, convex(problem).value
+            self._fold, self._value = fold.number, Convex().minimise(problem).value
         found = problem.value(weights[fold.informative])
         return (found - self._value) / fold.n_train
 

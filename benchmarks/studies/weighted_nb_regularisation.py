@@ -27,7 +27,7 @@ from study_run import run_study
 from weighted_nb_figures import Panel, by_exponent
 from weighted_nb_folds import Fold, option_parser, parsed, run_set
 
-from bayesieve.weights import WeightProblem, WeightResult, convex, multistart, vns
+from bayesieve.weights import VNS, Convex, MultiStart, WeightProblem, WeightResult
 
 STUDY = "weighted_nb_regularisation"
 COLUMNS = ["train AUC", "test AUC", "test compression", "kept", "weight sum"]
@@ -50,19 +50,16 @@ KEYS = [SNB, NONE, *PENALTIES]
 Optimizer = Callable[[WeightProblem, Fold], WeightResult]
 
 
-def _by(search: Callable[..., WeightResult], batch: int | None) -> Optimizer:
-    def run(problem: WeightProblem, fold: Fold) -> WeightResult:
-        draws = fold.generator()
-        return search(problem, effort=LEVEL, batch_size=batch, random_state=draws)
-
-    return run
+def _by(kind: type[VNS | MultiStart], batch: int | None) -> Optimizer:
+    search = kind(effort=LEVEL, batch_size=batch)
+    return lambda problem, fold: search.minimise(problem, random_state=fold.generator())
 
 
 OPTIMIZERS: dict[str, Optimizer] = {
-    "vns": _by(vns, BATCH),
-    "vns_all_rows": _by(vns, None),
-    "multistart": _by(multistart, BATCH),
-    "convex": lambda problem, _: convex(problem),
+    "vns": _by(VNS, BATCH),
+    "vns_all_rows": _by(VNS, None),
+    "multistart": _by(MultiStart, BATCH),
+    "convex": lambda problem, _: Convex().minimise(problem),
 }
 
 

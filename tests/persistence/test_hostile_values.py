@@ -335,7 +335,7 @@ def test_texts_in_the_parameters_of_a_model(tmp_path):
     def change(members):
         fields = json.loads(members["model.json"])
         texts = [""] * 50_000 + ["z" * 1_000_000]
-        fields["parameters"]["variable_cost"] = {"$texts": texts}
+        fields["parameters"]["feature_cost"] = {"$texts": texts}
         return members | {"model.json": json.dumps(fields).encode()}
 
     (tmp_path / "m").write_bytes(rewritten((tmp_path / "m").read_bytes(), change))
@@ -510,13 +510,13 @@ def test_deep_parameters_cannot_be_saved(tmp_path):
     for _ in range(100_000):
         deep = [deep]
     model = examples()["selective"][0]
-    before = model.variable_cost
+    before = model.feature_cost
     try:
-        model.variable_cost = deep
-        with pytest.raises(ValueError, match="'variable_cost' parameter of Selective"):
+        model.feature_cost = deep
+        with pytest.raises(ValueError, match="'feature_cost' parameter of Selective"):
             save_model(model, tmp_path / "m")
     finally:
-        model.variable_cost = before
+        model.feature_cost = before
     assert list(tmp_path.iterdir()) == []
 
 

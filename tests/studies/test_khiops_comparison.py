@@ -92,10 +92,10 @@ def test_compression_is_zero_for_the_priors_and_one_for_certainty():
 
 
 def test_candidates_are_read_from_words():
-    words = ["optimizer=vns", "exponent=0.95", "max_features=None", "effort=3"]
+    words = ["optimizer=vns", "exponent=0.95", "k=None", "effort=3"]
     assert candidates.candidate(words) == (
         "SelectiveNB",
-        {"optimizer": "vns", "exponent": 0.95, "max_features": None, "effort": 3},
+        {"optimizer": "vns", "exponent": 0.95, "k": None, "effort": 3},
     )
     assert candidates.key_of([]) == "SelectiveNB"
     assert candidates.key_of(["AveragedNB", "b=2", "a=1"]) == "AveragedNB a=1 b=2"

@@ -38,10 +38,10 @@ def fold(led):
 
 def test_a_fold_predicts_as_the_estimators_do(fold, led):
     from bayesieve import AveragedNB, SelectiveNB
-    from bayesieve.weights import convex
+    from bayesieve.weights import Convex
 
     X, y = led
-    found = convex(fold.problem(0.1)).weights
+    found = Convex().minimise(fold.problem(0.1)).weights
     model = SelectiveNB(optimizer="convex").fit(X.iloc[fold.train], y[fold.train])
     np.testing.assert_allclose(model.weights_[fold.informative], found, atol=1e-12)
     for rows, test in ((fold.train, False), (fold.test, True)):

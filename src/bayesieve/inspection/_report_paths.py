@@ -210,12 +210,12 @@ def _attribute(model: Any, name: str) -> float | None:
 def _penalty_scores(model: Any, lambdas: np.ndarray) -> dict[int, dict[str, float]]:
     """Cross-validated score at each position of the path."""
     results = getattr(model, "cv_results_", None)
-    if results is None or "lambda" not in results:
+    if results is None or "param_regularization" not in results:
         return {}
     folds = sum(name.startswith("split") for name in results)
     error = np.asarray(results["std_test_score"]) / np.sqrt(max(folds, 1))
     found = {}
-    tried = np.asarray(results["lambda"], dtype=np.float64)
+    tried = np.asarray(results["param_regularization"], dtype=np.float64)
     for i, penalty in enumerate(lambdas.tolist()):
         same = np.flatnonzero(np.isclose(tried, penalty, rtol=1e-9, atol=0.0))
         if same.shape[0]:

@@ -21,6 +21,7 @@ from bayesieve.counts._storage import (
     write_archive,
 )
 from bayesieve.persistence._archive import ModelArchive, encoded
+from bayesieve.persistence._former_names import with_current_names
 from bayesieve.persistence._kinds import Plain, Sizes
 from bayesieve.persistence._registry import FORMATS, ModelFormat, format_of
 from bayesieve.utils._whole_files import open_regular
@@ -284,14 +285,16 @@ def _read_model(archive: ModelArchive) -> tuple[dict[str, Any], Any]:
 
 def _with_parameters(model: type, entries: Any, archive: ModelArchive) -> Any:
     """Return the model before fit, with parameters its own rules allow."""
-    known = set(model().get_params(deep=False))
-    if not isinstance(entries, dict) or not entries.keys() <= known:
-        raise RefusedError(f"has parameters that a {model.__name__} does not have.")
-    made = model(
-        **{
-            name: Plain().get(f"parameters.{name}", entry, archive, Sizes())
-            for name, entry in entries.items()
-        }
-    )
+    refused = RefusedError(f"has parameters that a {model.__name__} does not have.")
+    if not isinstance(entries, dict):
+        raise refused
+    given = {
+        name: Plain().get(f"parameters.{name}", entry, archive, Sizes())
+        for name, entry in entries.items()
+    }
+    given = with_current_names(model.__name__, given)
+    if not given.keys() <= set(model().get_params(deep=False)):
+        raise refused
+    made = model(**given)
     made._validate_params()
     return made

@@ -15,27 +15,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.weights import LinearTerms
+from bayesieve.weights._candidates import Candidates
 from bayesieve.weights._chunk_descent import (
     Batch,
     descend_chunks,
     fit_chunk_intercepts,
 )
+from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._result import Progress
-from bayesieve.wide._candidates import Candidates
-from bayesieve.wide._fit import (
-    WideFit,
-    WideModel,
-    WideRows,
-    WideSettings,
-    distinct,
-    fitted,
-)
+from bayesieve.weights._terms import Array
+from bayesieve.weights._wide_solver import WideFit, WideSettings, WideSolver
 
 __all__ = ["RowChunks", "fit_chunks"]
 
 #: Columns of the candidates, class codes and weights of some rows; again at each call.
-RowChunks = Callable[[], Iterator[tuple[Any, np.ndarray, np.ndarray | None]]]
+RowChunks = Callable[[], Iterator[tuple[Any, Array, Array | None]]]
 _BATCH_ROWS = 10_000
 _BYTES_PER_ENTRY = 24  # of the sample: the block, its copy by columns, some slack
 _SEED = 0
@@ -51,14 +45,14 @@ class _Sample:
     of rare classes stay, and so do a few thousand of all.
     """
 
-    def __init__(self, most_entries: float, rare: np.ndarray) -> None:
+    def __init__(self, most_entries: float, rare: Array) -> None:
         self._most, self._rare = most_entries, rare
         self._rng = np.random.default_rng(_SEED)
         self.chance = 1.0
-        self._parts: list[tuple[Any, np.ndarray, np.ndarray | None]] = []
+        self._parts: list[tuple[Any, Array, Array | None]] = []
         self._entries = 0
 
-    def add(self, block: Any, codes: np.ndarray, weight: np.ndarray | None) -> None:
+    def add(self, block: Any, codes: Array, weight: Array | None) -> None:
         block = sparse.csr_array(block)
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
@@ -71,7 +65,7 @@ class _Sample:
                 self._keep(*part, 0.5)
 
     def _keep(
-        self, block: Any, codes: np.ndarray, weight: np.ndarray | None, chance: float
+        self, block: Any, codes: Array, weight: Array | None, chance: float
     ) -> None:
         if chance < 1.0:
             rare = self._rare[codes]
@@ -85,7 +79,7 @@ class _Sample:
     def _frequent_rows(self) -> int:
         return sum(int((~self._rare[codes]).sum()) for _, codes, _ in self._parts)
 
-    def rows(self) -> WideRows:
+    def rows(self) -> tuple[Any, Array, Array | None]:
         blocks, codes, weights = zip(*self._parts, strict=True)
         weight = None
         if any(part is not None for part in weights):
@@ -96,7 +90,7 @@ class _Sample:
             weight = np.concatenate(whole)
         block = sparse.vstack(blocks, format="csc")
         block.eliminate_zeros()
-        return WideRows(block, np.concatenate(codes), weight)
+        return block, np.concatenate(codes), weight
 
 
 def fit_chunks(
@@ -105,7 +99,7 @@ def fit_chunks(
     settings: WideSettings,
     *,
     n_features: int,
-    class_weight: np.ndarray,
+    class_weight: Array,
     memory: int | None = None,
     passes: int = 10,
     progress: Progress | None = None,
@@ -134,18 +128,18 @@ def fit_chunks(
     sample = _Sample(most, rare)
     for block, codes, weight in chunks():
         sample.add(block, codes, weight)
-    rows = sample.rows()
+    known: dict[str, Any] = {"n_features": n_features, "progress": progress}
     if sample.chance == 1.0:
-        candidates, rows = distinct(candidates, rows, settings)
-        return fitted(WideModel(candidates, rows, settings, n_features, progress))
+        rows = sample.rows()
+        return WideSolver.of_distinct(settings, candidates, *rows, **known).fit()
     # What was read does not fit: the sample chooses, all rows settle.
-    model = WideModel(candidates, rows, settings, n_features, progress)
-    found = replace(fitted(model), gap=np.nan)  # that of the sample would prove nothing
+    solver = WideSolver(settings, candidates, *sample.rows(), **known)
+    found = replace(solver.fit(), gap=np.nan)  # the sample's would prove nothing
     if not found.columns.size:
         none = np.zeros(candidates.columns.size)
-        start = settings.log_prior[model.present]
+        start = settings.log_prior[solver.present]
         return replace(
-            found, intercept=model.whole_intercept(start[1:] - start[0], none)
+            found, intercept=solver.whole_intercept(start[1:] - start[0], none)
         )
     if found.stopped not in ("converged", "budget"):
         return found
@@ -155,19 +149,18 @@ def fit_chunks(
     for block, codes, weight in chunks():
         kept.add(sparse.csr_array(block)[:, used], codes, weight)
         if kept.chance < 1.0:
-            return _settled(model, found, few, chunks, settings, class_weight, passes)
-    return _refitted(model, found, few, kept.rows(), settings)
+            return _settled(solver, found, few, chunks, class_weight, passes)
+    return _refitted(solver, found, few, kept.rows())
 
 
 def _with_weights(
-    model: WideModel,
+    solver: WideSolver,
     found: WideFit,
     few: Candidates,
-    weights: np.ndarray,
-    intercept: np.ndarray,
-    own_model: WideModel,
+    weights: Array,
+    intercept: Array,
 ) -> WideFit:
-    """What the sample found, with the weights that all rows settled."""
+    """What a sample found, with the weights of its features that all rows settled."""
     kept = np.flatnonzero(weights)
     return replace(
         found,
@@ -175,82 +168,69 @@ def _with_weights(
         weights=weights[kept],
         slope=few.slope[kept],
         offset=None if few.offset is None else few.offset[kept],
-        intercept=own_model.whole_intercept(intercept, weights),
-        stopped=model.progress.stopped,
+        intercept=solver.whole_intercept(intercept, weights, few),
+        stopped=solver.progress.stopped,
     )
 
 
 def _refitted(
-    model: WideModel,
+    solver: WideSolver,
     found: WideFit,
     few: Candidates,
-    rows: WideRows,
-    settings: WideSettings,
+    rows: tuple[Any, Array, Array | None],
 ) -> WideFit:
     """All rows at once, on the columns of the chosen features."""
-    own = WideModel(few, rows, settings, model.n_features, model.progress)
-    newton = own.solver.newton
-    weights, intercept = found.weights, newton.state.intercept
-    with model.progress:
-        newton.state = newton.at(found.weights, intercept)
-        penalty = settings.share * found.penalty
-        gap = newton.minimise(penalty * own.solver.problem.cost, own.solver.tol)
-        if gap > own.solver.tol:
-            model.progress.stopped = "budget"
-    weights, intercept = newton.state.weights, newton.state.intercept
-    return _with_weights(model, found, few, weights, intercept, own)
+    settings, progress = solver.settings, solver.progress
+    own = WideSolver(
+        settings, few, *rows, n_features=solver.n_features, progress=progress
+    )
+    with progress:
+        gap = own.path.settle(found.weights, settings.share * found.penalty)
+        if gap > own.path.tol:
+            progress.stopped = "budget"
+    state = own.path.state
+    return _with_weights(solver, found, few, state.weights, state.intercept)
 
 
 def _settled(
-    model: WideModel,
+    solver: WideSolver,
     found: WideFit,
     few: Candidates,
     chunks: RowChunks,
-    settings: WideSettings,
-    class_weight: np.ndarray,
+    class_weight: Array,
     passes: int,
 ) -> WideFit:
     """The weights of the features that the sample chose, by a descent over all rows."""
-    candidates = model.candidates
+    candidates, settings = solver.candidates, solver.settings
     used = np.searchsorted(candidates.columns, few.columns)
-    terms = model.solver.problem.terms
-    assert isinstance(terms, LinearTerms)
-    newton = model.solver.newton
     whole = np.zeros(candidates.columns.size)
     whole[used] = found.weights
-    state = newton.at(whole, newton.state.intercept)
-    small = replace(state, weights=found.weights)
-    slope, offset = model.tables(few)
+    state = solver.path.start_at(whole)
+    slope, offset = solver.tables(few)
 
     def batches() -> Iterator[Batch]:
         for block, codes, weight in chunks():
             part = sparse.csr_array(block)[:, used]
             for first in range(0, codes.size, _BATCH_ROWS):
                 end = slice(first, first + _BATCH_ROWS)
-                kept = WideRows(
+                own, kept, own_weight = solver.counted(
                     part[end].tocsc(),
                     codes[end],
                     None if weight is None else weight[end],
-                ).counted(model.present, settings.log_prior.size)
-                if kept.codes.size:
-                    yield (
-                        LinearTerms(kept.block, slope, offset),
-                        kept.codes,
-                        kept.weight,
-                    )
+                )
+                if kept.size:
+                    yield LinearTerms(own, slope, offset), kept, own_weight
 
-    progress = model.progress
+    progress, problem = solver.progress, solver.path.problem
     penalty = settings.share * found.penalty / float(class_weight.sum())
-    cost = model.solver.problem.cost[used]
     result = found.weights, state.intercept
     with progress:
         progress.note(found.weights, found.path.nll.min(initial=np.inf))
         result = descend_chunks(
             batches,
-            small,
-            terms.diagonal(state.scores, used, model.solver.problem.row_weight)
-            / model.solver.problem.n_rows,
-            penalty * cost,
+            replace(state, weights=found.weights),
+            solver.curvatures(state, used) / problem.n_rows,
+            penalty * problem.cost[used],
             refit_intercept=settings.refit_intercept,
             passes=passes,
             tell=progress.check,
@@ -259,13 +239,7 @@ def _settled(
         intercept, nll = fit_chunk_intercepts(batches, *result, steps=steps)
         result = result[0], intercept
         # Mini-batches may end anywhere; without a single feature there is this much.
-        prior = settings.log_prior[model.present]
-        if not nll <= -float(class_weight[model.present] @ prior):
+        prior = settings.log_prior[solver.present]
+        if not nll <= -float(class_weight[solver.present] @ prior):
             result = np.zeros_like(result[0]), prior[1:] - prior[0]
-    small_model = WideModel(
-        few,
-        WideRows(sparse.csc_array((0, used.size)), np.empty(0, np.int32), None),
-        settings,
-        model.n_features,
-    )
-    return _with_weights(model, found, few, *result, small_model)
+    return _with_weights(solver, found, few, *result)

@@ -8,71 +8,79 @@ go is heuristic, what that costs is not: the value is the criterion of what is l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
-from bayesieve.weights._convex import convex
+from bayesieve.weights._convex import Convex
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._newton import newton
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import NOT_NEGATIVE, POSITIVE, Optimizer, Rule
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
-__all__ = ["parsimonious"]
+__all__ = ["Auto"]
 
 _SUSPICION = 3.0
 
 
-def parsimonious(
-    problem: WeightProblem,
-    w0: Array | None = None,
-    *,
-    min_gain: float = 5e-5,
-    gtol: float = 1e-6,
-    max_seconds: float | None = None,
-    callback: Callback | None = None,
-    random_state: np.random.Generator | None = None,
-) -> WeightResult:
-    """Minimise CR(w), then drop variables that gain less than `min_gain` a row.
+@dataclass(frozen=True, repr=False)
+class Auto(Optimizer):
+    """The convex optimum, less the variables that gain next to nothing.
 
-    Parameters
-    ----------
-    problem : WeightProblem
-    w0 : ndarray of shape (n_terms,), optional
-        Where to begin; zero unless given.
-    min_gain : float
-        Least rise of the criterion, in nats per row, by which a variable earns its
-        place, the weights of the others being optimal without it.
-    gtol : float
-        Largest projected derivative per row at the end.
-    max_seconds, callback
-        Stop early, see `WeightResult`.
-    random_state : Generator, optional
-        Not used: nothing is random here.
-
-    Notes
-    -----
     Which variables can go is read off a second-order model of the criterion, with one
     Hessian for many variables; each batch is then checked by a new optimum, and halved
     if it cost more than the model said.
+
+    Parameters
+    ----------
+    min_gain : float, default=5e-5
+        Least rise of the criterion, in nats per row, by which a variable earns its
+        place, the weights of the others being optimal without it.
+    gtol : float, default=1e-6
+        Largest projected derivative per row at the end.
     """
-    first = convex(problem, w0, gtol=gtol, max_seconds=max_seconds, callback=callback)
-    w, value = first.weights, first.value
-    if not min_gain > 0.0 or first.stopped != "converged":
-        return first
-    progress = Progress(max_seconds, callback, after=first)
-    allowed = min_gain * problem.n_rows
-    with progress:
-        while True:
-            going = _proposed(problem, w, allowed)
-            while going:
-                trial, new_value = _without(problem, w, going, gtol, progress)
-                if new_value - value <= allowed * len(going):
+
+    spends_budget: ClassVar[bool] = False
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "min_gain": NOT_NEGATIVE,
+        "gtol": POSITIVE,
+    }
+
+    min_gain: float = 5e-5
+    gtol: float = 1e-6
+
+    def is_quick_from_near(self, exponent: float) -> bool:
+        """Convex problems are."""
+        return exponent >= 1.0
+
+    def _search(
+        self,
+        problem: WeightProblem,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
+    ) -> WeightResult:
+        first = Convex(gtol=self.gtol)._search(problem, start, progress, rng)
+        w, value = first.weights, first.value
+        if not self.min_gain > 0.0 or first.stopped != "converged":
+            return first
+        allowed = self.min_gain * problem.n_rows
+        with progress:
+            while True:
+                going = _proposed(problem, w, allowed)
+                while going:
+                    trial, new_value = _without(problem, w, going, self.gtol, progress)
+                    if new_value - value <= allowed * len(going):
+                        break
+                    going = going[: len(going) // 2]
+                if not going:
                     break
-                going = going[: len(going) // 2]
-            if not going:
-                break
-            w, value = trial, new_value
-            progress.record(w, value)
-    return progress.result(w, value)
+                w, value = trial, new_value
+                progress.record(w, value)
+        return progress.result(w, value)
 
 
 def _without(

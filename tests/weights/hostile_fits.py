@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from bayesieve import SelectiveBernoulliNB, SelectiveMultinomialNB
-from bayesieve.wide._fit import WideFit, WideModel, fitted
+from bayesieve.weights._wide_solver import WideFit, WideSolver
 
 
 def hostile_case(seed: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
@@ -167,11 +167,12 @@ class HostileFit:
 def fit_hostile(seed: int) -> HostileFit:
     """Fit a case as the estimator does, and judge it."""
     estimator, X, y, weight = hostile_case(seed)
-    data = estimator._data(X, y, weight)
-    settings = estimator._decided(data, estimator._settings_for(data.counts))
-    model = WideModel.of(data, settings)
-    found = fitted(model)
-    problem = model.solver.problem
+    rows = estimator._counted_rows(X, y, weight)
+    wanted = estimator._wanted_size(rows.counts.n_features)
+    settings = estimator._settings_for(rows.counts, wanted, estimator.regularization)
+    model = WideSolver.of(rows, estimator._chosen(rows, settings))
+    found = model.fit()
+    problem = model.path.problem
     refit = settings.refit_intercept
     weights = np.zeros(problem.n_terms)
     weights[np.searchsorted(model.candidates.columns, found.columns)] = found.weights
@@ -184,11 +185,11 @@ def fit_hostile(seed: int) -> HostileFit:
     gap = distance = 0.0
     rounding = plain.rounding
     if settings.exponent == 1.0:
-        points = [p for p in model.solver.points if p.penalty == found.penalty]
+        points = [p for p in model.path.points if p.penalty == found.penalty]
         point = points[-1]
         gap = point.gap
         distance = distance_to_optimum(
             problem, point.penalty, refit, point.weights, point.intercept
         )
-    null = model.solver.newton.null_nll
+    null = model.path.newton.null_nll
     return HostileFit(nll, null, gap, distance, rounding, found)

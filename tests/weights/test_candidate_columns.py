@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from bayesieve.wide._block import first_of_equals
+from bayesieve.weights._candidate_columns import first_of_equals
 
 
 @given(

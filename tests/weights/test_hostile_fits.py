@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.weights.hostile_fits import fit_hostile, hostile_case
 from tests.weights.linear_examples import linear_problem
-from tests.wide.hostile_fits import fit_hostile, hostile_case
 
 from bayesieve import SelectiveMultinomialNB, SelectiveNB
 from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
@@ -160,6 +160,6 @@ def test_hostile_cases_cover_what_they_say():
 def test_a_penalty_that_time_did_not_reach_is_told():
     X, y = separable_counts(seed=5, n_classes=4)
     with pytest.warns(NotConvergedWarning, match="ran out of time at a penalty of"):
-        model = SelectiveMultinomialNB(regularization=0.1, max_seconds=0.0).fit(X, y)
+        model = SelectiveMultinomialNB(regularization=0.1, time_limit=0.0).fit(X, y)
     assert model.stopped_ == "time"
     assert model.lambda_ > 0.1

@@ -10,11 +10,11 @@ from sklearn.utils.validation import validate_data
 
 from bayesieve.preprocessing._table_input import read_labels
 
-__all__ = ["ReadyMade"]
+__all__ = ["LogLikelihoodRows"]
 
 
 @dataclass(frozen=True)
-class ReadyMade:
+class LogLikelihoodRows:
     """Log-likelihoods (n_rows, n_columns, n_classes) with labels and weights."""
 
     logs: np.ndarray
@@ -23,7 +23,9 @@ class ReadyMade:
     classes: np.ndarray
 
     @classmethod
-    def from_training(cls, owner: Any, X: Any, y: Any, sample_weight: Any) -> ReadyMade:
+    def from_training(
+        cls, owner: Any, X: Any, y: Any, sample_weight: Any
+    ) -> LogLikelihoodRows:
         """Check X, y and weights; rows of weight zero are left out."""
         flat = _flat(owner, X, reset=True)
         codes, weights, classes = read_labels(

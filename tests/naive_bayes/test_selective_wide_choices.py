@@ -1,4 +1,4 @@
-"""What a reader found in the wide classifiers: each test failed before the remedy."""
+"""Wide classifiers: chunks, choices on held-out rows, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from bayesieve import (
     SelectiveMultinomialNB,
     SelectiveMultinomialNBCV,
 )
-from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
+from bayesieve.exceptions import (
+    FewFeaturesWarning,
+    InterruptedFitWarning,
+    NotConvergedWarning,
+)
 
 
 def named_frame():
@@ -108,7 +112,9 @@ def test_folds_know_the_prior_that_the_user_wants(refit, wish):
     y[:150] = 0
     splits = list(StratifiedKFold(3).split(X, y))
     settings = {"relaxed": False, "refit_intercept": refit, "tol": 1e-9, **wish}
-    scored = SelectiveMultinomialNBCV(lambdas=[2.0], cv=splits, **settings).fit(X, y)
+    scored = SelectiveMultinomialNBCV(
+        regularization=[2.0], cv=splits, scoring="neg_log_loss", **settings
+    ).fit(X, y)
     for f, (train, test) in enumerate(splits):
         alone = SelectiveMultinomialNB(
             regularization=2.0 * train.size / len(y), **settings
@@ -121,40 +127,43 @@ def test_folds_know_the_prior_that_the_user_wants(refit, wish):
 
 @pytest.mark.parametrize("settings", [{}, {"k": 20, "relaxed": "auto"}])
 def test_time_covers_what_is_chosen(monkeypatch, settings):
-    from bayesieve.wide import _choice
+    from bayesieve.model_selection import _weight_choice
 
     X, y = word_counts(0)
     scored = []
-    plain = _choice.Fold.loss
+    plain = _weight_choice.Fold.score
     monkeypatch.setattr(
-        _choice.Fold, "loss", lambda self, state: scored.append(1) or plain(self, state)
+        _weight_choice.Fold,
+        "score",
+        lambda self, state: scored.append(1) or plain(self, state),
     )
     SelectiveMultinomialNB(**settings).fit(X, y)
     assert len(scored) > 3
     scored.clear()
     told = FewFeaturesWarning if "k" in settings else NotConvergedWarning
     with pytest.warns(told, match=r"\(time\)|out of time"):
-        model = SelectiveMultinomialNB(**settings, max_seconds=0.0).fit(X, y)
+        model = SelectiveMultinomialNB(**settings, time_limit=0.0).fit(X, y)
     assert not scored
     assert model.stopped_ == "time"
     assert model.predict(X).shape == (600,)
 
 
 def test_ctrl_c_while_choosing_leaves_a_model(monkeypatch):
-    from bayesieve.wide import _choice
+    from bayesieve.model_selection import _weight_choice
 
     X, y = word_counts(0)
     scored = []
-    plain = _choice.Fold.loss
+    plain = _weight_choice.Fold.score
 
-    def loss(self, state):
+    def score(self, state):
         scored.append(1)
         if len(scored) == 3:
             signal.raise_signal(signal.SIGINT)
         return plain(self, state)
 
-    monkeypatch.setattr(_choice.Fold, "loss", loss)
-    model = SelectiveMultinomialNB().fit(X, y)
+    monkeypatch.setattr(_weight_choice.Fold, "score", score)
+    with pytest.warns(InterruptedFitWarning, match="best model so far is kept"):
+        model = SelectiveMultinomialNB().fit(X, y)
     assert len(scored) == 3
     assert model.predict(X).shape == (600,)
 
@@ -175,7 +184,7 @@ def test_a_class_of_one_row_does_not_stop_cross_validation():
     X, y = word_counts(0)
     y = y.copy()
     y[7] = 2
-    model = SelectiveMultinomialNBCV(n_lambdas=4, cv=3).fit(X, y)
+    model = SelectiveMultinomialNBCV(regularization=4, cv=3).fit(X, y)
     assert np.isfinite(model.best_score_)
     NaiveFeatureSelector(k=5, refine="auto").fit(X, y)
     SelectiveMultinomialNB(k=5, relaxed="auto").fit(X, y)

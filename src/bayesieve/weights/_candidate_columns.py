@@ -69,8 +69,8 @@ def first_of_equals(block: Any) -> np.ndarray:
     first, previous = -1, -2
     for place in np.flatnonzero(alike):
         if place != previous + 1:
-            first = order[place]
-        previous = place
+            first = int(order[place])
+        previous = int(place)
         kept[order[place + 1]] = not _equal(block, first, order[place + 1])
     return np.flatnonzero(kept)
 
