@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import Saved, saved
 from bayesieve.naive_bayes._weight_search import generator_of
 from bayesieve.naive_bayes._weighted import WeightedNaiveBayes
 from bayesieve.weights._averaged import averaged
@@ -77,6 +78,7 @@ class AveragedNB(WeightedNaiveBayes):
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {"map_support_": saved("booleans", "m")}
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import get_scorer
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import CrossValidation, Description, Saved, saved
 from bayesieve.naive_bayes._known import KnownPredictions
 from bayesieve.naive_bayes._selective_bernoulli import SelectiveBernoulliNB
 from bayesieve.naive_bayes._selective_multinomial import SelectiveMultinomialNB
@@ -44,6 +45,20 @@ class SelectiveWideNBCV(SelectiveWideNB):
         "scoring": [str, callable],
         "choice": [StrOptions({"best", "1se"})],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "lambda_best_": saved("float"),
+        "lambda_1se_": saved("float"),
+        "best_score_": saved("float"),
+        "cv_results_": saved("table"),
+        "cv_stopped_": saved("text"),
+    }
+
+    def _describe(self) -> Description:
+        """Beside the model, the scores of all penalties."""
+        found = CrossValidation.from_results(
+            self.cv_results_, "lambda", self.lambda_best_, self.lambda_1se_
+        )
+        return replace(super()._describe(), penalties=found)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNBCV:
