@@ -22,9 +22,11 @@ CASES: dict[str, Callable[[int], Call]] = {}
 
 #: What is done at once, whatever it is given, or only makes an object.
 INSTANT = {
+    "ThreadLimit",
     "TimeLimit",
     "TimeLimit.reached",
     "TimeLimitReached",
+    "available_threads",
     "DenseColumns",
     "SparseColumns",
     "TextTables",

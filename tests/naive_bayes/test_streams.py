@@ -59,7 +59,7 @@ def test_counts_are_those_of_all_rows():
         assert partition.counts.sum() == 30_000
         # Bins are finer than parts, so parts are counted exactly, but for rows that
         # came before the bins were settled.
-        parts = partition.assign_numbers(X[:, j])
+        parts = partition.parts.assign(X[:, j])
         exact = np.zeros_like(partition.counts)
         np.add.at(exact, (parts, y), 1)
         assert np.abs(exact - partition.counts).sum() <= 0.01 * 30_000

@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import StrOptions, fit_context
-from bayesieve._crossval import bernoulli_scores, training_counts
+from bayesieve._compat import StrOptions, available_if, fit_context
 from bayesieve._description import CrossValidation, Description, Saved, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
+from bayesieve.model_selection import HeldOutScorer, choose, cv_results, splits_of
+from bayesieve.model_selection._fold_counts import bernoulli_scores, training_counts
 from bayesieve.solvers._criteria import default_sizes
 from bayesieve.solvers._screening import (
     mutual_information_screening,
@@ -82,8 +81,7 @@ class L1Screener(BinaryScreener):
         likelihood, which may be 0 or 1, otherwise the double truncated estimates.
         Computed on demand; above 10 million numbers only with ``keep_counts=True``.
     cv_results_ : dict
-        With ``criterion="cv"``: ``param_k`` and the accuracies ``mean_test_score``,
-        ``std_test_score`` and ``split0_test_score``, ....
+        With ``criterion="cv"``: accuracies for each k, as in ``GridSearchCV``.
     classes_ : ndarray of shape (n_classes,)
     counts_ : ClassCounts
         Only with ``keep_counts=True`` or after `partial_fit`.
@@ -241,7 +239,8 @@ class L1Screener(BinaryScreener):
         """Size of best accuracy over the folds, the smallest on ties."""
         name = type(self).__name__
         sizes = default_sizes(X.shape[1], smallest=1).tolist()
-        splits = list(check_cv(self.cv, codes, classifier=True).split(X, codes))
+        splits = splits_of(self.cv, codes)
+        score = HeldOutScorer(None, counts.classes)
         if sparse.issparse(X):
             # What is constant over all rows is so in every fold; most columns of wide
             # data are. Folds are rows.
@@ -249,23 +248,20 @@ class L1Screener(BinaryScreener):
             X = X.tocsr()[:, varying]
         options = {"kind": self._count_kind(), **self._count_options()}
         folds = training_counts(X, codes, counts.classes, weights, splits, **options)
-        scores = np.empty((len(sizes), len(splits)))
+        scores = np.empty((1, len(sizes), len(splits)))
         for i, ((_, test), fold) in enumerate(zip(splits, folds, strict=True)):
             ranking = penalised_screening(fold, solver=name).ranking()[: sizes[-1]]
             shares, theta = truncated_parameters(fold, ranking, solver=name)
             joint = bernoulli_scores(
                 ranking, theta, self._presence(X[test]), sizes, np.log(shares)
             )
-            hits = np.argmax(joint, axis=2) == codes[test][:, None]
-            scores[:, i] = hits.mean(axis=0)
-        mean = scores.mean(axis=1)
-        self.cv_results_ = {
-            "param_k": np.array(sizes),
-            **{f"split{i}_test_score": scores[:, i] for i in range(len(splits))},
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=1),
-        }
-        return int(sizes[int(np.argmax(mean))])
+            scores[0, :, i] = [
+                score(joint[:, s], codes[test]) for s in range(len(sizes))
+            ]
+        choice = choose(scores)
+        assert choice is not None  # every size is scored
+        self.cv_results_ = cv_results([{"k": k} for k in sizes], scores[0])
+        return int(sizes[choice.best])
 
     def _estimates(self, counts: ClassCounts) -> np.ndarray:
         name = type(self).__name__

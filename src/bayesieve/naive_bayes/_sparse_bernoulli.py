@@ -142,7 +142,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         always = np.isneginf(self._absent_log_prob)
         absent_log = np.where(always, 0.0, self._absent_log_prob)
         weights = np.where(never, 0.0, self.feature_log_prob_) - absent_log
-        scores = np.asarray(present @ weights.T) + absent_log.sum(axis=1)
+        scores: np.ndarray = np.asarray(present @ weights.T) + absent_log.sum(axis=1)
         if never.any() or always.any():
             unexpected = np.asarray(present @ never.T.astype(np.float64))
             met = np.asarray(present @ always.T.astype(np.float64))

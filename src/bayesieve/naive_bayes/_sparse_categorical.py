@@ -118,6 +118,7 @@ class SparseCategoricalNB(SparseNaiveBayes):
         return {"alpha": self.alpha}
 
     def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        assert counts.n_categories is not None
         self.n_categories_ = counts.n_categories[self.support_indices_]
         ends = np.cumsum(self.n_categories_)[:-1]
         table = np.nan_to_num(selection.solution.log_theta, nan=0.0, neginf=-np.inf)

@@ -9,23 +9,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._crossval import (
+from bayesieve._compat import Interval, StrOptions, available_if, fit_context
+from bayesieve._description import CrossValidation, Description, Saved, saved
+from bayesieve.counts import ClassCounts
+from bayesieve.counts._matrix import canonical
+from bayesieve.exceptions import GapWarning
+from bayesieve.model_selection import (
+    HeldOutScorer,
+    Split,
+    choose,
+    cv_results,
+    splits_of,
+)
+from bayesieve.model_selection._fold_counts import (
     SearchBudget,
     bernoulli_scores,
     multinomial_scores,
     training_counts,
 )
-from bayesieve._description import CrossValidation, Description, Saved, saved
-from bayesieve.counts import ClassCounts
-from bayesieve.counts._matrix import canonical
-from bayesieve.exceptions import GapWarning
 from bayesieve.naive_bayes._base import SparseNaiveBayes
-from bayesieve.naive_bayes._known import KnownPredictions
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
 from bayesieve.solvers._bernoulli import bernoulli_problem
@@ -97,7 +100,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         counts = self._counted(X, codes, classes, weights)
         self._drop_counts()
         sizes, alphas = self._grid(X.shape[1])
-        splits = list(check_cv(self.cv, codes, classifier=True).split(X, codes))
+        splits = splits_of(self.cv, codes)
         scores = self._scores(X, codes, classes, weights, splits, sizes, alphas)
         self._choose(sizes, alphas, scores)
         self._solve(counts)
@@ -145,14 +148,14 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         codes: np.ndarray,
         classes: np.ndarray,
         weights: np.ndarray | None,
-        splits: list[tuple[np.ndarray, np.ndarray]],
+        splits: list[Split],
         sizes: list[int],
         alphas: list[float],
     ) -> np.ndarray:
         """Score of every cell on every fold, shape (n_alphas, n_sizes, n_folds)."""
         scores = np.empty((len(alphas), len(sizes), len(splits)))
         budget = SearchBudget(self.exact, self.time_limit)
-        scorer = None if self.scoring is None else get_scorer(self.scoring)
+        score = HeldOutScorer(self.scoring, classes)
         if isinstance(X, sparse.csc_matrix | sparse.csc_array):
             X = X.tocsr()  # folds are rows
         folds = training_counts(X, codes, classes, weights, splits, **self._counting())
@@ -168,13 +171,9 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
                 )
                 # No class can produce the row (alpha = 0): only the prior, as predict.
                 joint[np.isneginf(joint).all(axis=2)] = log_prior
-                if scorer is None:
-                    hits = np.argmax(joint, axis=2) == truth[:, None]
-                    scores[a, :, i] = hits.mean(axis=0)
-                else:
-                    for s in range(len(sizes)):
-                        known = KnownPredictions(classes, joint[:, s])
-                        scores[a, s, i] = scorer(known, X_test, classes[truth])
+                scores[a, :, i] = [
+                    score(joint[:, s], truth, X_test) for s in range(len(sizes))
+                ]
         if budget.stopped:
             warn_user(
                 f"{budget.stopped} of {scores.size} searches of the cross-validation "
@@ -200,28 +199,14 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         self, sizes: list[int], alphas: list[float], scores: np.ndarray
     ) -> None:
         """Best cell, the smaller k on ties; smallest k within one error of it."""
-        mean = scores.mean(axis=2)
-        best_alpha, best_size = np.unravel_index(int(np.argmax(mean.T)), mean.T.shape)[
-            ::-1
-        ]
-        spread = scores[best_alpha, best_size].std(ddof=0) / np.sqrt(scores.shape[2])
-        within = mean[best_alpha] >= mean[best_alpha, best_size] - spread
-        self.alpha_ = alphas[best_alpha]
-        self.k_best_ = sizes[best_size]
-        self.k_1se_ = sizes[int(np.flatnonzero(within)[0])]
-        self.best_score_ = float(mean[best_alpha, best_size])
-        flat = scores.reshape(-1, scores.shape[2])
-        pairs = [(alpha, k) for alpha in alphas for k in sizes]
-        self.cv_results_ = {
-            "param_alpha": np.array([alpha for alpha, _ in pairs]),
-            "param_k": np.array([k for _, k in pairs]),
-            "params": [{"alpha": alpha, "k": k} for alpha, k in pairs],
-            **{f"split{i}_test_score": flat[:, i] for i in range(flat.shape[1])},
-            "mean_test_score": flat.mean(axis=1),
-            "std_test_score": flat.std(axis=1),
-        }
-        self.cv_results_["rank_test_score"] = (
-            np.searchsorted(np.sort(-flat.mean(axis=1)), -flat.mean(axis=1)) + 1
+        choice = choose(scores)
+        assert choice is not None  # every cell is scored
+        self.alpha_ = alphas[choice.setting]
+        self.k_best_, self.k_1se_ = sizes[choice.best], sizes[choice.within_error]
+        self.best_score_ = choice.score
+        self.cv_results_ = cv_results(
+            [{"alpha": alpha, "k": k} for alpha in alphas for k in sizes],
+            scores.reshape(-1, scores.shape[2]),
         )
 
     def _wanted_size(self) -> int:

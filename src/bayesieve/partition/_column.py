@@ -145,13 +145,6 @@ class ColumnPartition:
         """Cost of a single part, in nats."""
         return self.parts.null_cost
 
-    def assign_numbers(self, values: np.ndarray) -> np.ndarray:
-        """Part of each number; NaN falls where missing values fell in fit."""
-        assert isinstance(self.parts, IntervalPartition)
-        if self.origin is not None:
-            values = self.origin.numbers(np.asarray(values))
-        return self.parts.assign(values)
-
     def assign_levels(
         self, codes: np.ndarray, values: Sequence[Hashable]
     ) -> np.ndarray:

@@ -66,7 +66,7 @@ class Origin:
         last = self.whole + math.floor(number)
         if not is_time:
             return str(last)
-        return str(np.datetime64(last, _UNIT[self.ticks]))
+        return str(np.array(last, dtype=f"datetime64[{_UNIT[self.ticks]}]"))
 
 
 @dataclass(frozen=True)

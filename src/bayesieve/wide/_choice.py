@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesieve._crossval import training_counts
 from bayesieve.counts import ClassCounts
+from bayesieve.model_selection._fold_counts import training_counts
 from bayesieve.weights._result import Progress
 from bayesieve.weights._sparse_newton import WeightState
 from bayesieve.weights._weight_path import PathPoint

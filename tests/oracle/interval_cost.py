@@ -1,7 +1,7 @@
 """Cost of given intervals: the criterion in plain Python.
 
 The compiled search minimises these formulas; here they price a partition that is
-already there, such as one read from a file or changed by hand.
+already there.
 """
 
 from __future__ import annotations
