@@ -37,16 +37,16 @@ def matching_counts(found: Description, counts: Any) -> ClassCounts:
             f"counts must be the ClassCounts that {found.owner} was fitted on. "
             f"Got {type(counts).__name__}."
         )
-    n_classes, n_features = found.labels.shape[0], found.n_features
-    if counts.n_features != n_features and found.pruned is not None:
-        counts = found.pruned(counts)
-    if counts.n_features != n_features or counts.n_classes != n_classes:
+    own, (n_classes, n_features) = counts, (found.labels.shape[0], found.n_features)
+    if own.n_features != n_features and found.pruned is not None:
+        own = found.pruned(own)
+    if own.n_features != n_features or own.n_classes != n_classes:
         raise ValueError(
             f"counts must be those that {found.owner} was fitted on: {n_classes} "
             f"classes and {n_features:,} features. "
-            f"Got {counts.n_classes} classes and {counts.n_features:,} features."
+            f"Got {own.n_classes} classes and {own.n_features:,} features."
         )
-    return counts
+    return own
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,20 @@ class ModelPath:
     def gains(self, columns: np.ndarray) -> np.ndarray:
         """Gain of each feature of a support, in nats; they add up to its gain."""
         if isinstance(self.problem, AdditiveProblem):
-            return self.problem.gains[columns]
+            return np.asarray(self.problem.gains[columns])
         smoothed = self.problem.smoothed(columns)
         total = smoothed.sum(axis=0)
         shares = smoothed.sum(axis=1) / max(float(smoothed.sum()), 1e-300)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.log(smoothed / total) - np.log(shares)[:, None]
-            return np.where(smoothed > 0, smoothed * ratio, 0.0).sum(axis=0)
+            gains = np.where(smoothed > 0, smoothed * ratio, 0.0).sum(axis=0)
+        return np.asarray(gains)
 
     def weights(self, columns: np.ndarray) -> np.ndarray | None:
         """Weights of a support as in `Description`; None for categories."""
         if self.kind == "categorical":
             return None
-        if self.kind == "gaussian":
+        if self.counts.mean is not None and self.counts.centred_squares is not None:
             rows = np.maximum(self.counts.class_count, 1e-300)[:, None]
             variance = self.counts.centred_squares[:, columns] / rows
             return standardised_means(self.counts.mean[:, columns], variance)
@@ -96,11 +97,12 @@ def path_of_model(found: Description, counts: Any) -> ModelPath | None:
         return None
     counts = matching_counts(found, counts)
     problem = build_problem(counts, model=own.model, owner=found.owner, **own.options)
-    additive = isinstance(problem, AdditiveProblem)
-    available = problem.n_eligible if additive else problem.n_nonempty
+    if isinstance(problem, AdditiveProblem):
+        available, smallest = problem.n_eligible, 1
+    else:
+        available, smallest = problem.n_nonempty, 2
     if available < 2:
         return None
-    smallest = 1 if additive else 2
     scored = () if found.sizes is None else found.sizes.values
     usual = default_sizes(available, smallest=2)
     grid = np.union1d(usual, [found.total, *map(int, scored)]).astype(np.int64)
@@ -110,7 +112,7 @@ def path_of_model(found: Description, counts: Any) -> ModelPath | None:
     with warnings.catch_warnings():
         # Whoever sees the path sees its gaps.
         warnings.simplefilter("ignore", GapWarning)
-        if additive:
+        if isinstance(problem, AdditiveProblem):
             path = additive_path(problem, grid)
         else:
             path = multinomial_path(

@@ -126,8 +126,8 @@ def _scores_given(cv: list[dict[str, Any]]) -> CrossValidation | None:
             "cv must be a list of dicts with the numbers 'k', 'mean' and 'se'. "
             f"Got {str(cv)[:80]}."
         ) from error
-    k, mean, error = (np.array(column) for column in zip(*rows, strict=True))
-    return CrossValidation.from_scores(k, mean, error)
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    return CrossValidation.from_scores(*columns)
 
 
 def _with_weights(found: Description, solved: ModelPath) -> Description:

@@ -278,7 +278,8 @@ def load_notes(path: Any) -> dict[str, str]:
     >>> load_notes(path)
     {'source': 'four rows'}
     """
-    return _opened(path, _read_notes)
+    found: dict[str, str] = _opened(path, _read_notes)
+    return found
 
 
 def _opened(path: Any, read: Any, memory_budget: int | None = None) -> Any:
@@ -365,8 +366,8 @@ def _with_parameters(
     model: type[SelfDescribing], entries: Any, archive: ModelArchive
 ) -> SelfDescribing:
     """Return the model before fit, with parameters its own rules allow."""
-    made: Any = model()
-    known = made.get_params(deep=False).keys()
+    made = model()
+    known = made._saved_parameters().keys()
     refusal = RefusedError(f"has parameters that a {model.__name__} does not have.")
     if not isinstance(entries, dict):
         raise refusal
@@ -382,6 +383,7 @@ def _with_parameters(
     given = model._read_parameters(given)
     if not given.keys() <= known:
         raise refusal
-    made.set_params(**given)
-    made._validate_params()
+    for name, value in given.items():
+        setattr(made, name, value)
+    made._validate_params()  # type: ignore[attr-defined]
     return made

@@ -120,7 +120,7 @@ def _as_numbers(column: Any) -> np.ndarray | None:
             return np.asarray(
                 column.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64
             )
-        return column.astype(np.float64)
+        return np.asarray(column, dtype=np.float64)
     if kind != "O":
         return None
     values = column.tolist()

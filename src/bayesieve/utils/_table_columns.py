@@ -210,7 +210,7 @@ class TableReader:
                 numbers[j] = _finite(values, names[j])
         reader = cls(kinds.astype(bool), names, temporal, origins)
         block = np.empty((len(columns[0]), len(numbers)), order="F")
-        for place, j in enumerate(reader.numeric_columns):
+        for place, j in enumerate(reader.numeric_columns.tolist()):
             block[:, place] = numbers[j]
         levels = [read_levels(columns[j], names[j]) for j in reader.categorical_columns]
         return reader, block, levels
@@ -234,7 +234,7 @@ class TableReader:
             return block, []
         columns, _ = columns_of(X)
         block = np.empty((len(columns[0]), self.numeric_columns.size), order="F")
-        for place, j in enumerate(self.numeric_columns):
+        for place, j in enumerate(self.numeric_columns.tolist()):
             values = self._numbers(columns[j], j, learn)
             block[:, place] = _finite(values, self.names[j])
         levels = [
