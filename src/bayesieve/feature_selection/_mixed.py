@@ -19,16 +19,16 @@ from bayesieve._compat import (
 from bayesieve._description import Saved, saved
 from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
 from bayesieve.feature_selection._checked import CheckedSelector
-from bayesieve.solvers._inputs import warn_of_few_features
-from bayesieve.solvers._mixed import column_gain
-from bayesieve.utils import describe_column, encode_labels
-from bayesieve.utils._exact_numbers import choose_origin, whole_column
-from bayesieve.utils._mixed_columns import (
+from bayesieve.preprocessing._mixed_columns import (
     columns_of,
     is_continuous,
     levels_of,
     values_of,
 )
+from bayesieve.solvers._inputs import warn_of_few_features
+from bayesieve.solvers._mixed import column_gain
+from bayesieve.utils import describe_column, encode_labels
+from bayesieve.utils._exact_numbers import choose_origin, whole_column
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["MixedScreener"]

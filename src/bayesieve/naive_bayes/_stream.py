@@ -11,8 +11,8 @@ import numpy as np
 from bayesieve.partition._bins import LevelBins, NumberBins, assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
+from bayesieve.preprocessing._table_columns import Levels, TableReader
 from bayesieve.preprocessing._table_input import LabelledRows, TableRows
-from bayesieve.utils._table_columns import Levels, TableReader
 
 __all__ = ["StreamMemory"]
 

@@ -17,8 +17,8 @@ from bayesieve.partition._partition import IntervalPartition, PartitionCost
 from bayesieve.persistence._archive import ModelArchive
 from bayesieve.persistence._kinds import Arrays, Kind, Sizes, check_domain
 from bayesieve.persistence._values import pack_values, unpack_values
+from bayesieve.preprocessing._table_columns import TableReader
 from bayesieve.utils._exact_numbers import TICKS, Origin
-from bayesieve.utils._table_columns import TableReader
 
 __all__ = ["Partitions", "ReaderKind"]
 

@@ -12,9 +12,9 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._description import Saved, SelfDescribing, saved
 from bayesieve.partition._group import ValueGrouping
+from bayesieve.preprocessing._mixed_columns import columns_of
+from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils import check_weights, encode_labels
-from bayesieve.utils._mixed_columns import columns_of
-from bayesieve.utils._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["TableEstimator", "TableRows", "read_labels"]

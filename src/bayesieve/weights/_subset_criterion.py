@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.utils._integer_codes import integer_code
+from bayesieve.weights._integer_codes import integer_code
 from bayesieve.weights._terms import Array, Terms
 
 __all__ = ["SubsetProblem", "TrialScores"]
