@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,6 +12,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bayesieve._compat import Interval, StrOptions
+from bayesieve._description import (
+    Description,
+    Saved,
+    class_weights,
+    gain_detail,
+    logit,
+    proof_sentence,
+    saved,
+    weighted_sentence,
+)
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import TextSource
 from bayesieve.counts._selection import document_frequency, documents_with, prune
@@ -40,6 +50,15 @@ _KINDS = {"multinomial": "count", "bernoulli": "binary"}
 _TEXTS_AT_ONCE = 100_000  # whose rows of terms are made in one go
 #: Gives (texts, class codes), the same each time it is called.
 Batches = Callable[[], Iterator[tuple[Any, np.ndarray]]]
+
+#: With ``weights=True`` all of these are there, else none.
+_OF_WEIGHTS = {
+    "weights_": saved("floats", "k", domain="counts", optional=True),
+    "_start": saved("floats", "C", domain="logs", optional=True),
+    "lambda_": saved("float", domain="known", optional=True),
+    "dual_gap_": saved("float", optional=True),
+    "path_": saved("weight path", optional=True),
+}
 
 
 class SparseTextNB(SparseNaiveBayes):
@@ -184,6 +203,14 @@ class SparseTextNB(SparseNaiveBayes):
         "decode_error": [StrOptions({"strict", "ignore", "replace"})],
         "n_jobs": [Integral, None],
         "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
+    }
+    _saved: ClassVar[dict[str, Saved]] = {
+        **SparseBernoulliNB._saved,
+        "_names": saved("names", "k"),
+        "_options": saved("plain"),
+        "document_frequency_": saved("floats", "k", domain="counts", optional=True),
+        "counts_": saved("counts", optional=True),  # rare terms are among them
+        **_OF_WEIGHTS,
     }
 
     def __init__(
@@ -627,6 +654,63 @@ class SparseTextNB(SparseNaiveBayes):
 
     def _presence(self, part: Any) -> Any:
         return part  # the matcher gives presences where the model looks at them
+
+    # ------------------------------------------------------- description and files
+
+    def _describe(self) -> Description:
+        certificate, k, noun = self.certificate_, self.k_, "terms"
+        found = replace(
+            super()._describe(),
+            noun=noun,
+            sentence=proof_sentence(certificate, k, self.n_features_in_, noun),
+            detail=gain_detail(certificate, k, noun),
+            pruned=self._without_rare_terms,
+        )
+        if not hasattr(self, "weights_"):
+            return found
+        return replace(
+            found,
+            sentence=weighted_sentence(self.dual_gap_, k, noun),
+            # The proof of the likelihood is about the candidates.
+            detail=gain_detail(certificate, int(certificate.k), noun),
+            dual_gap=self.dual_gap_,
+            weight_path=self.path_,
+            penalty=self.lambda_,
+        )
+
+    def _class_weights(self) -> dict[str, Any]:
+        logs = self.feature_log_prob_
+        logs = logit(logs) if self.model == "bernoulli" else logs
+        return class_weights(self.classes_, logs, getattr(self, "weights_", None))
+
+    def _named(self) -> Callable[[np.ndarray], list[str]]:
+        """Only the selected terms have kept their names."""
+        terms = dict(
+            zip(self.support_indices_.tolist(), self.support_terms_, strict=True)
+        )
+        return lambda columns: [terms.get(j, f"x{j}") for j in columns.tolist()]
+
+    def _to_save(self) -> dict[str, Any]:
+        return super()._to_save() | {"_options": asdict(self._options)}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        options = TextOptions(**values["_options"])
+        if options.ngram_range[1] >= 2**31:
+            raise ValueError("'_options' asks for n-grams that no text has")
+        names = values["_names"]
+        if not isinstance(names, TermNames) or not names.is_sorted:
+            raise ValueError("'_names' must be packed, distinct and sorted")
+        if 0 < len(_OF_WEIGHTS.keys() & values.keys()) < len(_OF_WEIGHTS):
+            raise ValueError("'weights_' lacks what belongs to it")
+        terms = names.tolist()
+        derived = {
+            "_options": options,
+            "_matcher": None,
+            "text_options_": options.vectorizer(),
+            "support_terms_": terms,
+            "vocabulary_": {term: i for i, term in enumerate(terms)},
+        }
+        super()._restore(values | derived)
 
     # ------------------------------------------------------------- fitted views
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesieve.utils._validation import is_missing
+
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 
-__all__ = ["columns_of", "is_continuous", "levels_of", "values_of"]
+__all__ = ["as_numbers", "columns_of", "is_continuous", "levels_of", "values_of"]
 
 
 def columns_of(X: Any) -> tuple[list[Any], list[str] | None]:
@@ -53,7 +55,7 @@ def is_continuous(column: Any) -> bool:
 
     Booleans, strings, categories and columns of 0 and 1 are categorical.
     """
-    values = _as_numbers(column)
+    values = as_numbers(column)
     if values is None:
         return False
     there = values[~np.isnan(values)]
@@ -62,7 +64,7 @@ def is_continuous(column: Any) -> bool:
 
 def values_of(column: Any) -> np.ndarray:
     """A continuous column as float64, NaN where missing."""
-    values = _as_numbers(column)
+    values = as_numbers(column)
     if values is None:
         raise ValueError(
             "A continuous column must hold numbers. "
@@ -80,7 +82,7 @@ def levels_of(column: Any, missing: Hashable) -> list[Hashable]:
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
     levels: list[Hashable] = []
     for value in values:
-        if _is_missing(value):
+        if is_missing(value):
             levels.append(missing)
         elif isinstance(value, Hashable):
             levels.append(value)
@@ -93,16 +95,7 @@ def levels_of(column: Any, missing: Hashable) -> list[Hashable]:
     return levels
 
 
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return not bool(value == value)
-    except (TypeError, ValueError):  # pandas' NA has no truth value
-        return True
-
-
-def _as_numbers(column: Any) -> np.ndarray | None:
+def as_numbers(column: Any) -> np.ndarray | None:
     """Float64 with NaN for missing, or None if the column is not numeric."""
     if hasattr(column, "cast"):  # polars
         if not column.dtype.is_numeric():
@@ -120,14 +113,14 @@ def _as_numbers(column: Any) -> np.ndarray | None:
             return np.asarray(
                 column.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64
             )
-        return column.astype(np.float64)
+        return np.asarray(column, dtype=np.float64)
     if kind != "O":
         return None
     values = column.tolist()
     # One look tells most columns of words from columns of numbers.
     if values and isinstance(values[0], str):
         return None
-    numbers = [np.nan if _is_missing(value) else value for value in values]
+    numbers = [np.nan if is_missing(value) else value for value in values]
     if all(isinstance(v, _NUMBERS) and not isinstance(v, bool) for v in numbers):
         found = np.array(numbers, dtype=np.float64)
         # Nothing but missing values: numbers only in an array, as NumPy has no dtype

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.preprocessing._mixed_columns import as_numbers, columns_of
 from bayesieve.utils._exact_numbers import (
     Origin,
     choose_origin,
     warn_if_rounded,
     whole_column,
 )
-from bayesieve.utils._mixed_columns import _as_numbers, _is_missing, columns_of
+from bayesieve.utils._validation import is_missing
 
 __all__ = [
     "Levels",
@@ -85,7 +86,7 @@ def _with_missing(codes: np.ndarray, values: list[Any]) -> Levels:
 
 def _merge_missing(codes: np.ndarray, values: list[Any]) -> Levels:
     """Make one level of None, NaN, NaT and NA."""
-    missing = [_is_missing(value) for value in values]
+    missing = [is_missing(value) for value in values]
     if not any(missing):
         return Levels(codes, values)
     place = np.cumsum(~np.array(missing)) - 1
@@ -196,7 +197,7 @@ class TableReader:
                 continue
             whole = whole_column(column)
             if whole is None:
-                values = _as_numbers(column)
+                values = as_numbers(column)
                 if values is not None:
                     warn_if_rounded(column, values, names[j])
             else:
@@ -210,7 +211,7 @@ class TableReader:
                 numbers[j] = _finite(values, names[j])
         reader = cls(kinds.astype(bool), names, temporal, origins)
         block = np.empty((len(columns[0]), len(numbers)), order="F")
-        for place, j in enumerate(reader.numeric_columns):
+        for place, j in enumerate(reader.numeric_columns.tolist()):
             block[:, place] = numbers[j]
         levels = [read_levels(columns[j], names[j]) for j in reader.categorical_columns]
         return reader, block, levels
@@ -234,7 +235,7 @@ class TableReader:
             return block, []
         columns, _ = columns_of(X)
         block = np.empty((len(columns[0]), self.numeric_columns.size), order="F")
-        for place, j in enumerate(self.numeric_columns):
+        for place, j in enumerate(self.numeric_columns.tolist()):
             values = self._numbers(columns[j], j, learn)
             block[:, place] = _finite(values, self.names[j])
         levels = [
@@ -251,7 +252,7 @@ class TableReader:
             if learn:
                 whole.warn_if_merged(values, self.names[j])
             return values
-        floats = None if self.temporal[j] else _as_numbers(column)
+        floats = None if self.temporal[j] else as_numbers(column)
         if floats is None:
             return self._all_missing(column, j)
         if learn:
