@@ -20,7 +20,7 @@ from bayesieve._description import (
     proof_sentence,
     saved,
 )
-from bayesieve._estimator import CountingEstimator, presence_options
+from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.model_selection._splits import splits_for_few
@@ -192,7 +192,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         return _KINDS[self.model]
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize) if self.model == "bernoulli" else {}
+        return {"binarize": self.binarize} if self.model == "bernoulli" else {}
 
     def _needs_rows(self) -> bool:
         return bool(self.refine)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval
 from bayesieve._description import Description, Saved, class_weights, logit, saved
-from bayesieve._estimator import CountingEstimator, presence_options
+from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.feature_selection._checked import CheckedSelector
@@ -79,7 +79,7 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         return "binary"
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize)
+        return {"binarize": self.binarize}
 
     def _check_one_way(self, *ways: str) -> None:
         """Refuse two ways of choosing the columns at once."""

@@ -407,13 +407,8 @@ class SelectiveWideNB(WideWeightedNB):
                 f"bytes, or None. Got {memory!r}."
             )
         again = chunks if callable(chunks) else _rereadable(chunks, name)
-        options = self._count_options()
-        strict = options.pop("strict_binary", False)
         counts = ClassCounts.from_chunks(
-            map(_zeros_and_ones, again()) if strict else again(),
-            kind=self._kind,
-            classes=classes,
-            **options,
+            again(), kind=self._kind, classes=classes, **self._count_options()
         )
         if counts.n_classes < 2:
             raise ValueError(
@@ -535,19 +530,6 @@ def _shown(given: Any, values: np.ndarray) -> str:
     if values.size <= 8:
         return repr(given)
     return f"an array of shape {values.shape}"
-
-
-def _zeros_and_ones(chunk: Any) -> Any:
-    """A chunk whose values are 0 and 1, as `fit` demands it without a threshold."""
-    X = as_matrix(chunk[0])[0]
-    values = X.data if sparse.issparse(X) else X
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise ValueError(
-            f"Value {values[wrong][0].item()!r} found in a chunk; binarize=None needs "
-            "values 0 and 1. Hint: give a threshold (binarize)."
-        )
-    return chunk
 
 
 def _add_class_sums(

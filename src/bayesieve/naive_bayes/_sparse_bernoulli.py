@@ -9,7 +9,6 @@ import numpy as np
 
 from bayesieve._compat import Interval, StrOptions
 from bayesieve._description import Saved, class_weights, logit, saved
-from bayesieve._estimator import presence_options
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -123,7 +122,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         self.keep_counts = keep_counts
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize)
+        return {"binarize": self.binarize}
 
     def _solver_options(self) -> dict[str, Any]:
         return {"alpha": self.alpha, "smoothing": self.smoothing}
