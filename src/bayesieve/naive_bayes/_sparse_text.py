@@ -90,16 +90,9 @@ class SparseTextNB(SparseNaiveBayes):
         Learn class probabilities; otherwise they are uniform.
     class_prior : array-like of shape (n_classes,), optional
         Class probabilities, not learnt.
-    analyzer : {"word", "char", "char_wb"}, default="word"
-        Terms are n-grams of words, of characters, or of characters within words.
-    ngram_range : tuple of int (min_n, max_n), default=(1, 1)
-        Lengths of the n-grams.
-    lowercase : bool, default=True
-        Whether texts are lowered first.
-    strip_accents : {"ascii", "unicode"} or None, default=None
-        Whether and how accents are removed.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
-        What a word is. Patterns other than runs of ``\w`` are found by `re`, slower.
+    analyzer, ngram_range, lowercase, strip_accents, token_pattern
+        As for CountVectorizer. Patterns other than runs of ``\w`` are found by `re`,
+        slower.
     stop_words : {"english"}, collection of str, or None, default=None
         Words left out before n-grams are made.
     binary : bool, default=False
