@@ -77,7 +77,7 @@ def fit_term_weights(
         settings,
         n_features=counts.n_features,
         class_weight=counts.class_count,
-        memory=memory,
+        memory_budget=memory,
         progress=Progress(),
     )
     found.warn(owner)
