@@ -301,8 +301,8 @@ class SelectiveWideNB(WideWeightedNB):
         The chunks are read at least twice: first they are counted and the candidates
         screened; then the columns of the candidates, a small part of each chunk, are
         kept and the fit is that of `fit` on all rows. Where even these exceed the
-        budget, a random sample of the rows chooses the features (**heuristic**); their weights
-        are settled by all rows, at once or, where they do not fit either, by
+        budget, a random sample of the rows chooses the features (**heuristic**); their
+        weights are settled by all rows, at once or, where they do not fit either, by
         mini-batches over the chunks in up to ten passes.
 
         Parameters

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._criterion import WeightProblem, tangent_slopes
 from bayesieve.weights._result import Progress
 from bayesieve.weights._sparse_newton import SparseNewton, WeightState
 from bayesieve.weights._terms import Array
@@ -202,10 +202,8 @@ class PathSolver:
             if not new < value - tol:
                 break
             value = new
-            used = np.flatnonzero(state.weights)
-            tangent = np.zeros_like(slope)
-            tangent[used] = slope[used] * p * state.weights[used] ** (p - 1.0)
-            newton.minimise(tangent, tol, used)
+            tangent = tangent_slopes(slope, p, state.weights)
+            newton.minimise(tangent, tol, np.flatnonzero(state.weights))
         if not newton.state.nll + float(slope @ newton.state.weights**p) <= (
             newton.null_nll
         ):
