@@ -52,7 +52,7 @@ ESTIMATORS = [
     L0Screener(binarize=0.5, keep_counts=True),
     L0Screener(k=2, binarize=0.5, keep_counts=True),
     L1Screener(binarize=0.5, keep_counts=True),
-    L1Screener(penalty=1.0, binarize=0.5, keep_counts=True),
+    L1Screener(regularization=1.0, binarize=0.5, keep_counts=True),
     L1Screener(criterion="cv", cv=3, binarize=0.5),
     PearsonScreener(binarize=0.5, keep_counts=True),
     FDRScreener(binarize=0.5, keep_counts=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Any
@@ -9,6 +10,17 @@ from typing import Any
 import numpy as np
 
 DEFAULT = "SelectiveNB"
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser --ours, once for each candidate."""
+    parser.add_argument(
+        "--ours",
+        nargs="*",
+        action="append",
+        metavar="NAME=VALUE",
+        help="options of SelectiveNB (or first another class); may be repeated",
+    )
 
 
 def candidate(words: list[str]) -> tuple[str, dict[str, Any]]:

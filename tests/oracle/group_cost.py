@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tests.oracle.code_lengths import log_partition_count
 
 from bayesieve.partition._partition import PartitionCost
-from bayesieve.utils._integer_codes import integer_code
+from bayesieve.weights._integer_codes import integer_code
 
 __all__ = [
     "explored_granularities",

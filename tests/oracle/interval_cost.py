@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesieve.partition._partition import PartitionCost
-from bayesieve.utils._integer_codes import integer_code
+from bayesieve.weights._integer_codes import integer_code
 
 __all__ = ["finest_granularity", "interval_cost"]
 

@@ -147,7 +147,7 @@ def examples():
         ),
         "L0": (bs.L0Screener().fit(BINARY, Y), BINARY),
         "L0 counts": (_in_chunks(bs.L0Screener(3), BINARY), BINARY),
-        "L1": (bs.L1Screener(penalty=20.0).fit(BINARY, Y), BINARY),
+        "L1": (bs.L1Screener(regularization=20.0).fit(BINARY, Y), BINARY),
         "L1 cv": (bs.L1Screener(criterion="cv", cv=3).fit(BINARY, Y), BINARY),
         "Pearson": (bs.PearsonScreener(k=2).fit(BINARY, YES_NO), BINARY),
         "FDR": (bs.FDRScreener(binarize=1.0).fit(COUNTS, Y), COUNTS),

@@ -22,7 +22,7 @@ from tests.persistence.mutations import (
     used,
 )
 
-from bayesieve.counts import ClassCounts, _parts
+from bayesieve.counts import ClassCounts, _layout
 from bayesieve.counts._storage import rises
 from bayesieve.exceptions import NewerVersionWarning
 from bayesieve.persistence import load_model, save_model
@@ -129,7 +129,7 @@ def test_positions_that_wrap(tmp_path):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint32, np.float64])
 def test_sparse_tables_have_the_indices_that_are_written(dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
     counts = ClassCounts.from_matrix([[1, 2], [3, 0], [0, 4]], [0, 1, 2])
     path = counts_file(tmp_path / "c", counts)
     ClassCounts.load(path)
@@ -435,7 +435,7 @@ def test_files_of_version_0_1_are_read(name, tmp_path, monkeypatch):
     path.write_bytes(old_files()[name])
     if not name.endswith(".model"):
         if name == "sparse.npz":
-            monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+            monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
         counts = ClassCounts.load(path)
         assert counts.class_count.sum() > 0
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import Description, Saved, SelfDescribing, saved
 from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.naive_bayes._log_likelihood_input import LogLikelihoodRows
 from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
@@ -189,6 +191,19 @@ class SelectiveNB(WeightedNaiveBayes):
     }
     #: What is remembered of a stream.
     _stream: StreamMemory | None = None
+    _saved: ClassVar[dict[str, Saved]] = {
+        "history_": saved("floats", "points", 4, domain="any"),
+        "n_iter_": saved("int"),
+        "stopped_": saved("text"),
+        "drifts_": saved("integers", "drifts"),
+        "n_rows_seen_": saved("int", optional=True),
+    }
+    #: Of ready-made log-likelihoods, whose ``m`` numbers a row are columns by classes.
+    _saved_ready_made: ClassVar[dict[str, Saved]] = {
+        "weights_": saved("floats", "columns", domain="counts"),
+        "levels_": saved("floats", "columns", domain="any"),
+        "_term_sizes": saved("floats", "columns", domain="known"),
+    }
 
     def __init__(
         self,
@@ -224,6 +239,38 @@ class SelectiveNB(WeightedNaiveBayes):
         self.drift_detection = drift_detection
         self.callback = callback
         self.verbose = verbose
+
+    # ------------------------------------------------------- description and files
+
+    def _describe(self) -> Description:
+        found = super()._describe()
+        if self.input == "log_likelihood":
+            found = replace(found, named=None)  # X has a name for each column and class
+        how = f" The search of the weights ended: {self.stopped_}."
+        return replace(found, detail=found.detail + how, stopped=self.stopped_)
+
+    def _saved_attributes(self) -> dict[str, Saved]:
+        found = super()._saved_attributes()
+        if self.input == "log_likelihood":
+            for name in ("_reader", "partitions_", "_used_tables"):
+                del found[name]
+            found |= self._saved_ready_made
+        return found
+
+    def _to_save(self) -> dict[str, Any]:
+        if self.input == "log_likelihood":
+            return SelfDescribing._to_save(self)
+        partitions = self.partitions_
+        if self._stream is not None:
+            partitions = self._stream.with_new_values(partitions)
+        return super()._to_save() | {"partitions_": partitions}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        values = values | {"drifts_": values["drifts_"].tolist()}
+        if self.input == "log_likelihood":
+            SelfDescribing._restore(self, values | {"partitions_": []})
+        else:
+            super()._restore(values)
 
     # ------------------------------------------------------------------- batch
 

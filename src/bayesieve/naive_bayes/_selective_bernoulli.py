@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval
+from bayesieve._description import logit
+from bayesieve._estimator import presence_options
 from bayesieve.naive_bayes._presence import presence
 from bayesieve.naive_bayes._selective_wide import SelectiveWideNB, WideWeightedNB
 from bayesieve.weights._wide_solver import WideFit
@@ -26,9 +28,10 @@ class WeightedPresence(WideWeightedNB):
         return self.binarize
 
     def _count_options(self) -> dict[str, Any]:
-        if self.binarize is None:
-            return {"strict_binary": True}
-        return {"threshold": self.binarize}
+        return presence_options(self.binarize)
+
+    def _log_parameters(self) -> np.ndarray:
+        return logit(self.feature_log_prob_)
 
     def _set_log_prob(self, found: WideFit) -> None:
         assert found.offset is not None

@@ -14,6 +14,15 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import (
+    Description,
+    Saved,
+    SupportProblem,
+    class_weights,
+    gain_detail,
+    saved,
+    weighted_sentence,
+)
 from bayesieve._estimator import RowCounter
 from bayesieve.counts import ClassCounts
 from bayesieve.model_selection._splits import Split, splits_for_few, splits_of
@@ -66,6 +75,66 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "verbose": ["verbose"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_features_in_": saved("int", "m"),
+        "feature_names_in_": saved("names", "m", optional=True),
+        "classes_": saved("labels", "C"),
+        "class_count_": saved("floats", "C", domain="counts"),
+        "class_log_prior_": saved("floats", "C", domain="logs"),
+        "class_intercept_": saved("floats", "C", domain="logs"),
+        "support_indices_": saved("indices", "k", "m"),
+        "k_": saved("int", "k"),
+        "_support_weights": saved("floats", "k", domain="counts", optional=True),
+        "weights_": saved("floats", "m", domain="counts", old=True),
+        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
+        "_weighted_slope": saved("floats", "k", "C"),
+        "_weighted_offset": saved("floats", "k", "C", optional=True),
+        "_importances": saved("floats", "k"),
+        "lambda_": saved("float", domain="known"),
+        "relaxation_": saved("float", domain="finite"),
+        "dual_gap_": saved("float"),
+        "path_": saved("weight path"),
+        "certificate_": saved("certificate"),
+        "n_candidates_": saved("int"),
+        "stopped_": saved("text"),
+        "n_iter_": saved("int"),
+    }
+
+    def _describe(self) -> Description:
+        return Description(
+            labels=self.classes_,
+            n_features=self.n_features_in_,
+            indices=self.support_indices_,
+            named=self._named(),
+            score=self._importances,
+            score_name="importance (nats)",
+            sentence=weighted_sentence(self.dual_gap_, self.k_, "features"),
+            # The proof of the likelihood is about the candidates.
+            detail=gain_detail(self.certificate_, int(self.certificate_.k), "features"),
+            certificate=self.certificate_,
+            dual_gap=self.dual_gap_,
+            stopped=self.stopped_,
+            class_count=self.class_count_,
+            problem=SupportProblem(self._model, {"alpha": self.alpha}),
+            weight_path=self.path_,
+            penalty=self.lambda_,
+            **class_weights(
+                self.classes_, self._log_parameters(), self._support_weights
+            ),
+        )
+
+    def _log_parameters(self) -> np.ndarray:
+        """Log-parameters whose contrast between classes a feature brings."""
+        return self.feature_log_prob_
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        values = {"_weighted_offset": None} | values
+        weights = values.pop("weights_", None)
+        if "_support_weights" not in values:  # a file of version 0.1
+            if weights is None:
+                raise ValueError("'_support_weights' is not there")
+            values["_support_weights"] = weights[values["support_indices_"]]
+        super()._restore(values)
 
     def _count_kind(self) -> str:
         return self._kind

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import CrossValidation, Description, Saved, saved
 from bayesieve.model_selection import HeldOutScorer, Split, choose, cv_results
 from bayesieve.model_selection._choice import finished_folds
 from bayesieve.model_selection._weight_choice import SHARES, path_scores
@@ -36,6 +38,23 @@ class SelectiveWideNBCV(WideWeightedNB):
         "scoring": [str, callable, None],
         "choice": [StrOptions({"best", "1se"})],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "lambda_best_": saved("float"),
+        "lambda_1se_": saved("float"),
+        "best_score_": saved("float"),
+        "cv_results_": saved("table"),
+        "cv_stopped_": saved("text"),
+    }
+
+    def _describe(self) -> Description:
+        """Beside the model, the scores of all penalties."""
+        found = CrossValidation.from_results(
+            self.cv_results_,
+            "param_regularization",
+            self.lambda_best_,
+            self.lambda_1se_,
+        )
+        return replace(super()._describe(), penalties=found)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNBCV:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import Interval, StrOptions
+from bayesieve._description import Saved, mean_weights, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.solvers._gaussian import pooled_moments
@@ -84,6 +85,11 @@ class SparseGaussianNB(SparseNaiveBayes):
         "variance": [StrOptions({"class", "pooled"})],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "theta_": saved("floats", "C", "k"),
+        "var_": saved("floats", "C", "k", domain="counts"),
+        "epsilon_": saved("float", domain="counts"),
+    }
 
     def __init__(
         self,
@@ -126,6 +132,9 @@ class SparseGaussianNB(SparseNaiveBayes):
         else:
             variances = np.repeat(within[None, support], rows.shape[0], axis=0)
         self.var_ = variances + self.epsilon_
+
+    def _class_weights(self) -> dict[str, Any]:
+        return mean_weights(self.classes_, self.theta_, self.var_)
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         scores = np.empty((part.shape[0], self.classes_.shape[0]))

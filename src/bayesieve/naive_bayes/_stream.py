@@ -16,8 +16,8 @@ from bayesieve.naive_bayes._drift import DriftWatch
 from bayesieve.partition._bins import LevelBins, NumberBins, assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
+from bayesieve.preprocessing._table_columns import Levels, TableReader
 from bayesieve.preprocessing._table_input import LabelledRows, TableRows
-from bayesieve.utils._table_columns import Levels, TableReader
 
 __all__ = ["StreamMemory", "StreamPartitions"]
 
@@ -334,6 +334,25 @@ class StreamMemory:
         """Part of each bin of column j."""
         bins: Any = self.bins[j]  # of the kind of the partition
         return np.asarray(bins.parts_of_bins(self.partitions[j].parts))
+
+    def with_new_values(
+        self, partitions: Sequence[ColumnPartition]
+    ) -> list[ColumnPartition]:
+        """Partitions with the values that were met since they were made."""
+        found = []
+        for partition, bins in zip(partitions, self.bins, strict=True):
+            if isinstance(partition.parts, ValueGrouping):
+                assert isinstance(bins, LevelBins)
+                parts, values = partition.parts, tuple(bins.row)
+                new = np.full(len(values) - len(partition.values), parts.default_group)
+                partition = replace(
+                    partition,
+                    parts=replace(parts, group=np.concatenate([parts.group, new])),
+                    values=values,
+                    value_counts=bins.counts[1:].copy(),
+                )
+            found.append(partition)
+        return found
 
     def is_due(self) -> bool:
         """Whether so many rows have come that partitions should be searched again."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._term_names import TermNames
+from bayesieve.text._term_names import TermNames
 from bayesieve.weights._result import Progress
 from bayesieve.weights._wide_chunks import fit_chunks
 from bayesieve.weights._wide_solver import WideFit, WideSettings

@@ -11,6 +11,10 @@ __all__ = ["with_current_columns", "with_current_names"]
 
 _RENAMED = {
     "SelectiveNB": {"max_features": "k", "variable_cost": "feature_cost"},
+    "SparseTextNB": {"threads": "n_jobs"},
+    "L0Screener": {"penalty": "regularization"},
+    "L1Screener": {"penalty": "regularization"},
+    "PearsonScreener": {"penalty": "regularization"},
 }
 #: Until 0.2 these were parameters of SelectiveNB beside the name of the optimiser.
 _SETTINGS = {

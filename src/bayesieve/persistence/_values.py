@@ -7,7 +7,7 @@ that begins with a dollar sign. Nothing else is ever built from a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -167,7 +167,7 @@ def _written(value: Any, where: str) -> tuple[int, str]:
     )
 
 
-_READ = {
+_READ: dict[int, Callable[[str], Hashable]] = {
     _NONE: lambda text: None,
     _STR: str,
     _INT: int,

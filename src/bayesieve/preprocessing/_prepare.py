@@ -12,7 +12,7 @@ from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._discretize import discretize_columns
 from bayesieve.partition._group import group_many
 from bayesieve.partition._partition import IntervalPartition
-from bayesieve.utils._table_columns import Levels, TableReader
+from bayesieve.preprocessing._table_columns import Levels, TableReader
 
 __all__ = ["log_likelihood_tables", "part_indexes", "partition_table"]
 

@@ -73,13 +73,12 @@ def warn_of_scaled_rows(X: Any, owner: str, *, lengths: bool) -> None:
         return
     some = np.unique(np.linspace(0, X.shape[0] - 1, _ROWS_SEEN).astype(np.int64))
     if sparse.issparse(X):
-        values = X.data[:: max(1, X.data.size // _VALUES_SEEN)]
+        rows, values = None, X.data[:: max(1, X.data.size // _VALUES_SEEN)]
     else:
-        X = values = X[some]
-        some = slice(None)
+        rows = values = X[some]
     if not np.isfinite(values).all() or (values == np.floor(values)).all():
         return
-    rows = X[some]
+    rows = X[some] if rows is None else rows
     sums = np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
     squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
     squares = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()

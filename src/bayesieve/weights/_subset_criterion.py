@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.utils._integer_codes import integer_code
 from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._integer_codes import integer_code
 from bayesieve.weights._terms import Array, Terms
 
 __all__ = ["SubsetProblem", "TrialScores"]
