@@ -65,7 +65,7 @@ def test_chunks_that_change_between_passes_are_noticed():
 
 def test_chunks_without_a_threshold_must_be_zeros_and_ones():
     X, y = word_counts(0)
-    with pytest.raises(ValueError, match="binarize=None needs values 0 and 1"):
+    with pytest.raises(ValueError, match="need values 0 or 1"):
         SelectiveBernoulliNB(k=3, binarize=None).fit_chunks([(X, y)])
 
 

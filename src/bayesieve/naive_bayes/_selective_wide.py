@@ -141,7 +141,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
 
     def _threshold(self) -> float | None:
         """Above which a value counts as present, where that is what counts."""
-        return None
+        return 0.0
 
     # -------------------------------------------------------------------- preparing
 
@@ -408,13 +408,8 @@ class SelectiveWideNB(WideWeightedNB):
                 f">= 1, in bytes, or None. Got {memory_budget!r}."
             )
         again = chunks if callable(chunks) else _rereadable(chunks, name)
-        options = self._count_options()
-        strict = options.pop("strict_binary", False)
         counts = ClassCounts.from_chunks(
-            map(_zeros_and_ones, again()) if strict else again(),
-            kind=self._kind,
-            classes=classes,
-            **options,
+            again(), kind=self._kind, binarize=self._threshold(), classes=classes
         )
         if counts.n_classes < 2:
             raise ValueError(
@@ -537,19 +532,6 @@ def _shown(given: Any, values: np.ndarray) -> str:
     if values.size <= 8:
         return repr(given)
     return f"an array of shape {values.shape}"
-
-
-def _zeros_and_ones(chunk: Any) -> Any:
-    """A chunk whose values are 0 and 1, as `fit` demands it without a threshold."""
-    X = as_matrix(chunk[0])[0]
-    values = X.data if sparse.issparse(X) else X
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise ValueError(
-            f"Value {values[wrong][0].item()!r} found in a chunk; binarize=None needs "
-            "values 0 and 1. Hint: give a threshold (binarize)."
-        )
-    return chunk
 
 
 def _add_class_sums(

@@ -131,7 +131,7 @@ def fit_chunks(
     known: dict[str, Any] = {"n_features": n_features, "progress": progress}
     if sample.chance == 1.0:
         rows = sample.rows()
-        return WideSolver.of_distinct(settings, candidates, *rows, **known).fit()
+        return WideSolver(settings, candidates, *rows, **known, distinct=True).fit()
     # What was read does not fit: the sample chooses, all rows settle.
     solver = WideSolver(settings, candidates, *sample.rows(), **known)
     found = replace(solver.fit(), gap=np.nan)  # the sample's would prove nothing
