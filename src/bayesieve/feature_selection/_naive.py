@@ -285,22 +285,14 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     def _weight_settings(self, data: CountedRows) -> WideSettings:
         with np.errstate(divide="ignore"):
             log_prior = np.log(data.counts.class_count / data.total_weight)
+        alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha)
         return WideSettings(
-            model=self.model,
+            self.model,
+            log_prior,
+            type(self).__name__,
             k=self.k_,
-            regularization=None,
-            share=1.0,
-            alpha=self.alpha
-            if isinstance(self.alpha, Real)
-            else np.asarray(self.alpha),
-            binarize=self.binarize if self.model == "bernoulli" else None,
-            exponent=1.0,
-            candidates="auto",
-            feature_cost=None,
-            refit_intercept=True,
-            log_prior=log_prior,
-            tol=3e-4,
-            owner=type(self).__name__,
+            alpha=alpha,
+            binarize=self.binarize,
         )
 
     def _selection(self, counts: ClassCounts, k: Any) -> Selection:

@@ -387,7 +387,7 @@ class SelectiveNB(WeightedNaiveBayes):
                         f"columns of X. Got {name!r}."
                     )
                 costs[names.index(name)] = self._finite_cost(cost)
-            return costs
+            return np.asarray(costs)
         costs = np.asarray(given, dtype=object)
         if costs.shape != found.shape:
             raise ValueError(
@@ -475,7 +475,7 @@ class SelectiveNB(WeightedNaiveBayes):
         stream.add(rows)
         stream.renew()
         self._learn(stream)
-        self.drifts_: list[int] = []
+        self.drifts_ = []
         self.n_rows_seen_ = rows.codes.shape[0]
         self._stream = stream
         return self
@@ -567,7 +567,8 @@ class SelectiveNB(WeightedNaiveBayes):
         renewed: bool,
     ) -> tuple[np.ndarray, WeightResult | None]:
         """Weights of the informative columns: searched, or a few steps on."""
-        before, how = None, search
+        before: np.ndarray | None = None
+        how: Callable[..., WeightResult] = search
         if not renewed:
             before = self.weights_[found.informative]
             optimizer = optimizer_of(self.optimizer)
@@ -598,6 +599,7 @@ class SelectiveNB(WeightedNaiveBayes):
         if self._stream is None:
             check_is_fitted(self, "_partitions")
             return self._partitions
+        assert self._stream.in_use is not None
         return self._stream.in_use.counted(self._stream)
 
     @partitions_.setter
@@ -607,6 +609,7 @@ class SelectiveNB(WeightedNaiveBayes):
     def _cuts(self) -> list[ColumnPartition]:
         if self._stream is None:
             return self._partitions
+        assert self._stream.in_use is not None
         return self._stream.in_use.partitions
 
     # -------------------------------------------------------------- ready-made

@@ -141,7 +141,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
 
     def _threshold(self) -> float | None:
         """Above which a value counts as present, where that is what counts."""
-        return None
+        return 0.0
 
     # -------------------------------------------------------------------- preparing
 
@@ -244,7 +244,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         self.path_ = found.path
         self.certificate_ = found.certificate
         self.n_candidates_ = found.n_candidates
-        self.stopped_ = found.stopped
+        self.stopped_: str = found.stopped
         self.n_iter_ = found.steps
         self._weighted_slope = found.weights[:, None] * found.slope
         self._weighted_offset = (
@@ -363,15 +363,15 @@ class SelectiveWideNB(WideWeightedNB):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_chunks(
-        self, chunks: Any, *, classes: Any = None, memory: int | None = None
+        self, chunks: Any, *, classes: Any = None, memory_budget: int | None = None
     ) -> SelectiveWideNB:
         """Fit rows that come in chunks and need not fit in memory together.
 
         The chunks are read at least twice: first they are counted and the candidates
         screened; then the columns of the candidates, a small part of each chunk, are
-        kept and the fit is that of `fit` on all rows. Where even these exceed `memory`,
-        a random sample of the rows chooses the features (**heuristic**); their weights
-        are settled by all rows, at once or, where they do not fit either, by
+        kept and the fit is that of `fit` on all rows. Where even these exceed the
+        budget, a random sample of the rows chooses the features (**heuristic**); their
+        weights are settled by all rows, at once or, where they do not fit either, by
         mini-batches over the chunks in up to ten passes.
 
         Parameters
@@ -381,7 +381,7 @@ class SelectiveWideNB(WideWeightedNB):
             chunks each time it is called.
         classes : array-like of shape (n_classes,), optional
             All classes; found in the chunks unless given.
-        memory : int, optional
+        memory_budget : int, optional
             Bytes for the columns of the candidates; no limit unless given.
 
         Returns
@@ -399,12 +399,13 @@ class SelectiveWideNB(WideWeightedNB):
                 f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
                 "False. Got 'auto'."
             )
-        if memory is not None and (
-            isinstance(memory, bool) or not isinstance(memory, Integral) or memory < 1
+        limit = memory_budget
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1
         ):
             raise ValueError(
-                f"The 'memory' parameter of {name}.fit_chunks must be an int >= 1, in "
-                f"bytes, or None. Got {memory!r}."
+                f"The 'memory_budget' parameter of {name}.fit_chunks must be an int "
+                f">= 1, in bytes, or None. Got {memory_budget!r}."
             )
         again = chunks if callable(chunks) else _rereadable(chunks, name)
         counts = ClassCounts.from_chunks(
@@ -457,7 +458,7 @@ class SelectiveWideNB(WideWeightedNB):
                 settings,
                 n_features=counts.n_features,
                 class_weight=counts.class_count,
-                memory=memory,
+                memory_budget=memory_budget,
                 progress=Progress(self.time_limit, self._callback(bar)),
             )
         self._keep(found, counts)
@@ -522,7 +523,8 @@ def term_sizes(found: WideFit, counts: ClassCounts) -> np.ndarray:
     table = counts.feature_count[:, found.columns]
     table = table if isinstance(table, np.ndarray) else table.toarray()
     lift = found.slope - (found.slope @ prior)[:, None]
-    return found.weights * (table.T * np.abs(lift)).sum(axis=1) / total
+    sizes = (table.T * np.abs(lift)).sum(axis=1)
+    return np.asarray(found.weights * sizes / total)
 
 
 def _shown(given: Any, values: np.ndarray) -> str:

@@ -241,7 +241,7 @@ class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
     >>> y = rng.integers(2, size=200)
     >>> X = rng.poisson(1.0, size=(200, 30))
     >>> X[:, :3] += rng.poisson(2.0 * y[:, None], size=(200, 3))
-    >>> model = SelectiveMultinomialNBCV(regularization=20, choice="1se").fit(X, y)
+    >>> model = SelectiveMultinomialNBCV(regularization=20).fit(X, y)
     >>> model.support_indices_
     array([0, 1, 2])
     """

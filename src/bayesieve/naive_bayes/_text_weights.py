@@ -41,19 +41,7 @@ def fit_term_weights(
             f"Got {alpha!r}."
         )
     settings = WideSettings(
-        model=model,
-        k=k,
-        regularization=None,
-        share=0.0,
-        alpha=np.asarray(alpha, dtype=np.float64),
-        binarize=None,
-        exponent=1.0,
-        candidates="auto",
-        feature_cost=None,
-        refit_intercept=True,
-        log_prior=log_prior,
-        tol=3e-4,
-        owner=owner,
+        model, log_prior, owner, k=k, alpha=np.asarray(alpha, dtype=np.float64)
     )
     candidates = settings.screened(counts)
     names = counts.feature_names[candidates.columns]
@@ -69,7 +57,7 @@ def fit_term_weights(
         settings,
         n_features=counts.n_features,
         class_weight=counts.class_count,
-        memory=memory,
+        memory_budget=memory,
         progress=Progress(),
     )
     found.warn(owner)
