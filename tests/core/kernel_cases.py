@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from bayesieve import _core
-from bayesieve.counts._term_names import pack
 from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import pack
 
 Call = Callable[[], Any]
 CASES: dict[str, Callable[[int], Call]] = {}

@@ -18,10 +18,10 @@ from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, answers, e
 
 import bayesieve as bs
 from bayesieve._description import Saved
-from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence import load_model, load_notes, save_model
 from bayesieve.persistence._kinds import CertificateKind, Sizes
 from bayesieve.persistence._model_file import MODELS
+from bayesieve.text._term_names import TermNames
 
 NAMES = list(examples())
 SHOWN = (

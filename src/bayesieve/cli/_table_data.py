@@ -215,11 +215,11 @@ class TableData:
         parameters = {
             "random_state": self.seed,
             "verbose": X.size > _SLOW_CELLS,
-            "max_seconds": self.arguments.time_limit,
+            "time_limit": self.arguments.time_limit,
         }
         try:
             with clock.measure("selection"):
-                model = SelectiveNB(max_features=most, **parameters).fit(X, y)
+                model = SelectiveNB(k=most, **parameters).fit(X, y)
             everything = None
             if most is not None and self.share > 0:
                 everything = SelectiveNB(**parameters).fit(X, y)
@@ -309,7 +309,7 @@ def _fit_weights(
             f"share, cv or 1se. Got {model!r} and {k!r}."
         )
     name = {"multinomial": "Multinomial", "bernoulli": "Bernoulli"}[model]
-    common = {"alpha": arguments.alpha, "max_seconds": arguments.time_limit}
+    common = {"alpha": arguments.alpha, "time_limit": arguments.time_limit}
     with clock.measure("counting"):
         counts = ClassCounts.from_matrix(X, y, kind=MATRIX_KINDS[model])
     if k in ("cv", "1se"):

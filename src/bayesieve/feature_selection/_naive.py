@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 
 from bayesieve._compat import Interval, StrOptions, fit_context
@@ -24,8 +23,10 @@ from bayesieve._description import (
 from bayesieve._estimator import CountingEstimator, presence_options
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._checked import CheckedSelector
+from bayesieve.model_selection._splits import splits_for_few
+from bayesieve.model_selection._weight_choice import weights_win
 from bayesieve.solvers._selection import Selection, select_features
-from bayesieve.wide import WideData, WideSettings, refined_support, weights_win
+from bayesieve.weights._wide_solver import CountedRows, WideSettings, WideSolver
 
 __all__ = ["NaiveFeatureSelector"]
 
@@ -222,7 +223,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         if issparse(X) and X.format == "csc":
             X = X.tocsr()  # rows are taken for folds
         if self.k_ > 0:
-            self._refine(WideData(X, codes, weights, counts))
+            self._refine(CountedRows(X, codes, weights, counts))
         return self
 
     @available_if(_adds_up)
@@ -260,30 +261,19 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
                 f"refine. Got {self.alpha!r}."
             )
 
-    def _refine(self, data: WideData) -> None:
+    def _refine(self, data: CountedRows) -> None:
         """Replace the likeliest features by those with a weight, where that helps."""
         settings = self._weight_settings(data)
         if self.refine == "auto":
-            rows = np.bincount(data.codes)
-            n_folds = max(2, min(_FOLDS, int(rows[rows > 0].min())))
-            if rows.max() < 2:
-                raise ValueError(
-                    "NaiveFeatureSelector needs a class with two rows or more for "
-                    "refine='auto'. Got one row of each class."
-                )
-            folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-            with warnings.catch_warnings():
-                # A class of fewer rows than folds is missing in some; its rows count.
-                warnings.simplefilter("ignore", UserWarning)
-                splits = list(folds.split(data.codes, data.codes))
+            splits = splits_for_few(_FOLDS, data.codes, type(self).__name__)
             if not weights_win(
                 data, settings, splits, self._counting(), self._likeliest
             ):
                 return
-        found = refined_support(data, settings)
+        solver = WideSolver.of(data, settings)
         self.refined_ = True
-        self.certificate_ = found.certificate
-        self._set_support(found.columns)
+        self.certificate_ = solver.candidates.certificate
+        self._set_support(solver.missed_most())
 
     def _likeliest(self, counts: ClassCounts) -> np.ndarray:
         """The features of largest likelihood of some rows."""
@@ -292,13 +282,13 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
             warnings.simplefilter("ignore")
             return self._selection(counts, self.k_).solution.support
 
-    def _weight_settings(self, data: WideData) -> WideSettings:
+    def _weight_settings(self, data: CountedRows) -> WideSettings:
         with np.errstate(divide="ignore"):
             log_prior = np.log(data.counts.class_count / data.total_weight)
         return WideSettings(
             model=self.model,
             k=self.k_,
-            penalty=None,
+            regularization=None,
             share=1.0,
             alpha=self.alpha
             if isinstance(self.alpha, Real)

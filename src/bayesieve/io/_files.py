@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._duckdb import (
     identifier,
     literal,
@@ -36,7 +37,6 @@ from bayesieve.io._row_bounds import (
     too_long,
     value_bytes,
 )
-from bayesieve.text._batch_counter import BadRows
 from bayesieve.utils._computed_once import computed_once
 
 BATCH_ROWS = 1 << 16

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._parts import Array
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._validation import encode_labels, sorted_classes
 
 _KINDS = {bool: "truth values", int: "numbers", float: "numbers", str: "strings"}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._duckdb import (
     identifier,
     needs,
@@ -28,7 +29,6 @@ from bayesieve.io._files import (
     record_batches,
 )
 from bayesieve.io._row_bounds import LARGEST_ROW, LONGEST_ROW
-from bayesieve.text._batch_counter import BadRows
 
 # What begins like SQL, behind comments and parentheses too.
 _QUERY = re.compile(

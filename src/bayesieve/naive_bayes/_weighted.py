@@ -65,16 +65,6 @@ class PreparedRows:
     class_count: np.ndarray
     log_prior: np.ndarray
 
-    @property
-    def order(self) -> np.ndarray:
-        """Informative columns by decreasing level, ties by name."""
-        return order_by_level(self.partitions, self.informative)
-
-    @property
-    def preparation(self) -> np.ndarray:
-        """B_k of every column, informative or not."""
-        return np.array([p.cost.preparation for p in self.partitions])
-
 
 class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     """Base of the classifiers with one partition and one weight for each column.

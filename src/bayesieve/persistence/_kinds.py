@@ -19,13 +19,13 @@ from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._storage import (
     NUMBERS,
-    pack_parts,
+    pack_counts,
     pack_text,
     rises,
-    unpack_parts,
+    unpack_counts,
 )
-from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence._archive import ModelArchive
+from bayesieve.persistence._former_names import with_current_columns
 from bayesieve.persistence._values import (
     pack_plain,
     pack_values,
@@ -33,6 +33,7 @@ from bayesieve.persistence._values import (
     unpack_values,
 )
 from bayesieve.solvers import Certificate
+from bayesieve.text._term_names import TermNames
 from bayesieve.weights._weight_path import WeightPath
 
 __all__ = ["KINDS", "Arrays", "Kind", "Plain", "Sizes", "check_domain"]
@@ -323,12 +324,12 @@ class Counts(Kind):
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add the members of the counts."""
-        for part, array in pack_parts(value._parts).items():
+        for part, array in pack_counts(value).items():
             arrays[f"{name}.{part}"] = array
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the counts."""
-        counts = ClassCounts._of(unpack_parts(reader.below(f"{name}.")))
+        counts = unpack_counts(ClassCounts, reader.below(f"{name}."))
         sizes.agree("C", counts.n_classes, name)
         for letter in self.shape:
             sizes.agree(letter, counts.n_features, name)
@@ -350,7 +351,7 @@ class Table(Kind):
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the columns."""
-        columns = entry["columns"]
+        columns = with_current_columns(entry["columns"])
         named = isinstance(columns, list) and all(isinstance(c, str) for c in columns)
         if not named or len(set(columns)) != len(columns):
             raise ValueError(f"{name!r} has columns without names of their own")

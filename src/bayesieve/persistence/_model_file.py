@@ -45,6 +45,7 @@ from bayesieve.naive_bayes import (
     SparseTextNB,
 )
 from bayesieve.persistence._archive import ModelArchive, encoded
+from bayesieve.persistence._former_names import with_current_names
 from bayesieve.persistence._kinds import KINDS, Kind, Plain, Sizes
 from bayesieve.persistence._mixed import MixedColumns
 from bayesieve.persistence._partitions import Partitions, ReaderKind
@@ -90,17 +91,6 @@ _KINDS: dict[str, type[Kind]] = {
     "mixed columns": MixedColumns,
     "partitions": Partitions,
     "table reader": ReaderKind,
-}
-#: Parameters of version 0.1 and what they are called now, in classes that know the new
-#: name and not the old one. Of two old names the first that is not None counts.
-_RENAMED = {
-    "max_seconds": "time_limit",
-    "variable_cost": "feature_cost",
-    "max_features": "k",
-    "penalty": "regularization",
-    "lambdas": "regularization",
-    "n_lambdas": "regularization",
-    "threads": "n_jobs",
 }
 _PLAIN = Plain(Saved("plain"))
 
@@ -375,11 +365,7 @@ def _with_parameters(
         name: _PLAIN.get(f"parameters.{name}", entry, archive, Sizes())
         for name, entry in entries.items()
     }
-    for old, new in _RENAMED.items():
-        if old in given and old not in known and new in known:
-            value = given.pop(old)
-            if given.get(new) is None:
-                given[new] = value
+    given = with_current_names(model.__name__, given)
     given = model._read_parameters(given)
     if not given.keys() <= known:
         raise refusal
