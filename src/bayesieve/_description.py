@@ -304,11 +304,6 @@ class SelfDescribing:
 
     # -------------------------------------------------------------------- model files
 
-    def _saved_parameters(self) -> dict[str, Any]:
-        """The parameters as plain values, for a file."""
-        found: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
-        return found
-
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Parameters of a file, maybe of an older version, as they are set now."""

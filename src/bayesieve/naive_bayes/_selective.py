@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -44,6 +44,18 @@ from bayesieve.weights._search import term_sizes
 from bayesieve.weights._terms import Terms
 
 __all__ = ["SelectiveNB"]
+
+#: In version 0.1 parameters of the class, beside the name of the optimiser.
+_FORMER_SETTINGS = {
+    "min_gain": 5e-5,
+    "batch_size": 1000,
+    "effort": 5,
+    "max_iter": 100,
+    "tol": 1e-4,
+    "patience": 5,
+    "step": 0.01,
+    "start": 0.5,
+}
 
 
 class SelectiveNB(WeightedNaiveBayes):
@@ -248,6 +260,20 @@ class SelectiveNB(WeightedNaiveBayes):
             found = replace(found, named=None)  # X has a name for each column and class
         how = f" The search of the weights ended: {self.stopped_}."
         return replace(found, detail=found.detail + how, stopped=self.stopped_)
+
+    @classmethod
+    def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        own = {name: given.pop(name) for name in _FORMER_SETTINGS if name in given}
+        kind = OPTIMIZERS.get(str(given.get("optimizer")))
+        taken = () if kind is None else [field.name for field in fields(kind)]  # type: ignore[arg-type]
+        changed = {
+            name: value
+            for name, value in own.items()
+            if name in taken and value != _FORMER_SETTINGS[name]
+        }
+        if kind is not None and changed:
+            given["optimizer"] = kind(**changed)
+        return given
 
     def _saved_attributes(self) -> dict[str, Saved]:
         found = super()._saved_attributes()

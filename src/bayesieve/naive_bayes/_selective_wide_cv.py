@@ -56,6 +56,12 @@ class SelectiveWideNBCV(WideWeightedNB):
         )
         return replace(super()._describe(), penalties=found)
 
+    def _restore(self, values: dict[str, Any]) -> None:
+        former = {"lambda": "param_regularization", "relaxation": "param_relaxation"}
+        results = values["cv_results_"]  # that of version 0.1 has names of its own
+        results = {former.get(name, name): own for name, own in results.items()}
+        super()._restore(values | {"cv_results_": results})
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNBCV:
         """Choose the penalty by cross-validation, then fit on all rows.

@@ -25,7 +25,6 @@ from bayesieve.counts._storage import (
     unpack_counts,
 )
 from bayesieve.persistence._archive import ModelArchive
-from bayesieve.persistence._former_names import with_current_columns
 from bayesieve.persistence._values import (
     pack_plain,
     pack_values,
@@ -351,7 +350,7 @@ class Table(Kind):
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the columns."""
-        columns = with_current_columns(entry["columns"])
+        columns = entry["columns"]
         named = isinstance(columns, list) and all(isinstance(c, str) for c in columns)
         if not named or len(set(columns)) != len(columns):
             raise ValueError(f"{name!r} has columns without names of their own")
