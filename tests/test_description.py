@@ -13,9 +13,9 @@ from tests.persistence.models import BINARY, COUNTS, YES_NO, Y, examples
 import bayesieve as bs
 from bayesieve._description import (
     CrossValidation,
+    Saved,
     describe,
     proof_sentence,
-    saved,
     share_in_percent,
 )
 from bayesieve.persistence import load_model, save_model
@@ -84,7 +84,7 @@ def test_every_declared_kind_is_known(name):
 def test_one_declaration_is_enough_for_a_new_attribute(monkeypatch, tmp_path):
     model = bs.SparseMultinomialNB(3).fit(COUNTS, Y)
     model.entropy_ = 0.5
-    own = bs.SparseMultinomialNB._saved | {"entropy_": saved("float", domain="counts")}
+    own = bs.SparseMultinomialNB._saved | {"entropy_": Saved("float", domain="counts")}
     monkeypatch.setattr(bs.SparseMultinomialNB, "_saved", own)
     save_model(model, tmp_path / "model")
     assert load_model(tmp_path / "model").entropy_ == 0.5

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._description import Description, Saved, SelfDescribing, saved
+from bayesieve._description import Description, Saved, SelfDescribing
 from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.naive_bayes._log_likelihood_input import LogLikelihoodRows
 from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
@@ -204,17 +204,17 @@ class SelectiveNB(WeightedNaiveBayes):
     #: What is remembered of a stream.
     _stream: StreamMemory | None = None
     _saved: ClassVar[dict[str, Saved]] = {
-        "history_": saved("floats", "points", 4, domain="any"),
-        "n_iter_": saved("int"),
-        "stopped_": saved("text"),
-        "drifts_": saved("integers", "drifts"),
-        "n_rows_seen_": saved("int", optional=True),
+        "history_": Saved("floats", "points", 4, domain="any"),
+        "n_iter_": Saved("int"),
+        "stopped_": Saved("text"),
+        "drifts_": Saved("integers", "drifts"),
+        "n_rows_seen_": Saved("int", optional=True),
     }
     #: Of ready-made log-likelihoods, whose ``m`` numbers a row are columns by classes.
     _saved_ready_made: ClassVar[dict[str, Saved]] = {
-        "weights_": saved("floats", "columns", domain="counts"),
-        "levels_": saved("floats", "columns", domain="any"),
-        "_term_sizes": saved("floats", "columns", domain="known"),
+        "weights_": Saved("floats", "columns", domain="counts"),
+        "levels_": Saved("floats", "columns", domain="any"),
+        "_term_sizes": Saved("floats", "columns", domain="known"),
     }
 
     def __init__(

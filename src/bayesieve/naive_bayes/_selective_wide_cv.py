@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._description import CrossValidation, Description, Saved, saved
+from bayesieve._description import CrossValidation, Description, Saved
 from bayesieve.model_selection import HeldOutScorer, Split, choose, cv_results
 from bayesieve.model_selection._choice import finished_folds
 from bayesieve.model_selection._weight_choice import SHARES, path_scores
@@ -39,11 +39,11 @@ class SelectiveWideNBCV(WideWeightedNB):
         "choice": [StrOptions({"best", "1se"})],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "lambda_best_": saved("float"),
-        "lambda_1se_": saved("float"),
-        "best_score_": saved("float"),
-        "cv_results_": saved("table"),
-        "cv_stopped_": saved("text"),
+        "lambda_best_": Saved("float"),
+        "lambda_1se_": Saved("float"),
+        "best_score_": Saved("float"),
+        "cv_results_": Saved("table"),
+        "cv_stopped_": Saved("text"),
     }
 
     def _describe(self) -> Description:

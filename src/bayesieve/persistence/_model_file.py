@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from bayesieve import feature_selection, naive_bayes, preprocessing
 from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts._storage import (
     Budget,
@@ -21,34 +22,10 @@ from bayesieve.counts._storage import (
     warn_if_newer,
     write_archive,
 )
-from bayesieve.feature_selection import (
-    FDRScreener,
-    L0Screener,
-    L1Screener,
-    MixedScreener,
-    NaiveFeatureSelector,
-    PearsonScreener,
-)
-from bayesieve.naive_bayes import (
-    AveragedNB,
-    SelectiveBernoulliNB,
-    SelectiveBernoulliNBCV,
-    SelectiveMultinomialNB,
-    SelectiveMultinomialNBCV,
-    SelectiveNB,
-    SparseBernoulliNB,
-    SparseBernoulliNBCV,
-    SparseCategoricalNB,
-    SparseGaussianNB,
-    SparseMultinomialNB,
-    SparseMultinomialNBCV,
-    SparseTextNB,
-)
 from bayesieve.persistence._archive import ModelArchive, encoded
 from bayesieve.persistence._kinds import KINDS, Kind, Plain, Sizes
 from bayesieve.persistence._mixed import MixedColumns
 from bayesieve.persistence._partitions import Partitions, ReaderKind
-from bayesieve.preprocessing import MODLEncoder
 from bayesieve.utils._whole_files import open_regular
 
 __all__ = ["MODELS", "load_model", "load_notes", "save_model"]
@@ -61,29 +38,10 @@ _NOTE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 #: The classes that can be saved, by name. A file can name nothing else, and of these
 #: only what they declare themselves is written and read.
 MODELS: dict[str, type[SelfDescribing]] = {
-    model.__name__: model
-    for model in (
-        SparseMultinomialNB,
-        SparseBernoulliNB,
-        SparseMultinomialNBCV,
-        SparseBernoulliNBCV,
-        SparseGaussianNB,
-        SparseCategoricalNB,
-        SparseTextNB,
-        NaiveFeatureSelector,
-        L0Screener,
-        L1Screener,
-        PearsonScreener,
-        FDRScreener,
-        MixedScreener,
-        AveragedNB,
-        MODLEncoder,
-        SelectiveNB,
-        SelectiveMultinomialNB,
-        SelectiveBernoulliNB,
-        SelectiveMultinomialNBCV,
-        SelectiveBernoulliNBCV,
-    )
+    name: found
+    for package in (naive_bayes, feature_selection, preprocessing)
+    for name, found in vars(package).items()
+    if isinstance(found, type) and issubclass(found, SelfDescribing)
 }
 _KINDS: dict[str, type[Kind]] = {
     **KINDS,
