@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
-from bayesieve._description import Saved, SelfDescribing, saved
+from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._sparse_structure import refuse_malformed
@@ -161,13 +161,10 @@ class CountingEstimator(RowCounter):
     #: Whether the first `partial_fit` needs the list of all classes.
     _classes_required: ClassVar[bool] = True
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "support_indices_": saved("indices", "k", "m"),
-        "k_": saved("int", "k"),
-        "counts_": saved("counts", "m", optional=True),
-        "_counted_with": saved("plain", optional=True),
+        "support_indices_": Saved("indices", "k", "m"),
+        "k_": Saved("int", "k"),
+        "counts_": Saved("counts", "m", optional=True),
+        "_counted_with": Saved("plain", optional=True),
     }
 
     @abstractmethod

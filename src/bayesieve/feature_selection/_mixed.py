@@ -16,7 +16,7 @@ from bayesieve._compat import (
     check_sample_weight,
     fit_context,
 )
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
 from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.preprocessing._mixed_columns import (
@@ -103,16 +103,13 @@ class MixedScreener(CheckedSelector, BaseEstimator):
     }
     _score_name = "BIC saved"
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "_columns": saved("mixed columns"),
-        "_class_count": saved("floats", "C", domain="counts"),
-        "support_indices_": saved("indices", "k", "m"),
-        "k_": saved("int", "k"),
-        "scores_": saved("floats", "m", domain="known"),
-        "gains_": saved("floats", "m", domain="known"),
-        "degrees_of_freedom_": saved("floats", "m", domain="counts"),
+        "_columns": Saved("mixed columns"),
+        "_class_count": Saved("floats", "C", domain="counts"),
+        "support_indices_": Saved("indices", "k", "m"),
+        "k_": Saved("int", "k"),
+        "scores_": Saved("floats", "m", domain="known"),
+        "gains_": Saved("floats", "m", domain="known"),
+        "degrees_of_freedom_": Saved("floats", "m", domain="counts"),
     }
 
     def __init__(self, k: int | None = None, *, kinds: Any = "auto") -> None:

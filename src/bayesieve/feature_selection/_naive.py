@@ -18,7 +18,6 @@ from bayesieve._description import (
     SupportProblem,
     gain_detail,
     proof_sentence,
-    saved,
 )
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
@@ -144,9 +143,9 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     }
     _score_name = "gain (nats)"
     _saved: ClassVar[dict[str, Saved]] = {
-        "scores_": saved("floats", "m", domain="known"),
-        "certificate_": saved("certificate"),
-        "refined_": saved("bool"),
+        "scores_": Saved("floats", "m", domain="known"),
+        "certificate_": Saved("certificate"),
+        "refined_": Saved("bool"),
     }
 
     def _describe(self) -> Description:
@@ -155,7 +154,6 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
             super()._describe(),
             sentence=proof_sentence(certificate, self.k_, n_features, "features"),
             detail=gain_detail(certificate, self.k_, "features"),
-            certificate=certificate,
             problem=SupportProblem(
                 self.model, {"alpha": self.alpha}, self.exact, self.time_limit
             ),

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval
-from bayesieve._description import Description, Saved, class_weights, logit, saved
+from bayesieve._description import Description, Saved, class_weights, logit
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
@@ -43,8 +43,8 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         "keep_counts": ["boolean"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "scores_": saved("floats", "m", domain="known"),
-        "_small_counts": saved("counts", "m", optional=True),
+        "scores_": Saved("floats", "m", domain="known"),
+        "_small_counts": Saved("counts", "m", optional=True),
     }
 
     def _describe(self) -> Description:

@@ -19,7 +19,6 @@ from bayesieve._description import (
     SupportProblem,
     gain_detail,
     proof_sentence,
-    saved,
 )
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
@@ -186,27 +185,20 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
         "class_prior": ["array-like", None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "class_count_": saved("floats", "C", domain="counts"),
-        "class_log_prior_": saved("floats", "C", domain="logs"),
-        "certificate_": saved("certificate"),
-        "support_gains_": saved("floats", "k", domain="known"),
+        "class_count_": Saved("floats", "C", domain="counts"),
+        "class_log_prior_": Saved("floats", "C", domain="logs"),
+        "certificate_": Saved("certificate"),
+        "support_gains_": Saved("floats", "k", domain="known"),
     }
 
     def _describe(self) -> Description:
-        return Description(
-            labels=self.classes_,
-            n_features=self.n_features_in_,
-            indices=self.support_indices_,
-            named=self._named(),
+        return self._description(
             score=self.support_gains_,
             score_name="gain (nats)",
             sentence=proof_sentence(
                 self.certificate_, self.k_, self.n_features_in_, "features"
             ),
             detail=gain_detail(self.certificate_, self.k_, "features"),
-            certificate=self.certificate_,
-            class_count=self.class_count_,
-            counts=getattr(self, "counts_", None),
             problem=SupportProblem(
                 self._model, self._solver_options(), self.exact, self.time_limit
             ),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions
-from bayesieve._description import Saved, class_weights, logit, saved
+from bayesieve._description import Saved, class_weights, logit
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -94,8 +94,8 @@ class SparseBernoulliNB(SparseNaiveBayes):
         "binarize": [Interval(Real, None, None, closed="neither"), None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
-        "_absent_log_prob": saved("floats", "C", "k", domain="logs"),
+        "feature_log_prob_": Saved("floats", "C", "k", domain="logs"),
+        "_absent_log_prob": Saved("floats", "C", "k", domain="logs"),
     }
 
     def __init__(

@@ -19,7 +19,6 @@ from bayesieve._description import (
     gain_detail,
     logit,
     proof_sentence,
-    saved,
     weighted_sentence,
 )
 from bayesieve.counts import ClassCounts
@@ -53,11 +52,11 @@ Batches = Callable[[], Iterator[tuple[Any, np.ndarray]]]
 
 #: With ``weights=True`` all of these are there, else none.
 _OF_WEIGHTS = {
-    "weights_": saved("floats", "k", domain="counts", optional=True),
-    "_start": saved("floats", "C", domain="logs", optional=True),
-    "lambda_": saved("float", domain="known", optional=True),
-    "dual_gap_": saved("float", optional=True),
-    "path_": saved("weight path", optional=True),
+    "weights_": Saved("floats", "k", domain="counts", optional=True),
+    "_start": Saved("floats", "C", domain="logs", optional=True),
+    "lambda_": Saved("float", domain="known", optional=True),
+    "dual_gap_": Saved("float", optional=True),
+    "path_": Saved("weight path", optional=True),
 }
 
 
@@ -199,10 +198,10 @@ class SparseTextNB(SparseNaiveBayes):
     }
     _saved: ClassVar[dict[str, Saved]] = {
         **SparseBernoulliNB._saved,
-        "_names": saved("names", "k"),
-        "_options": saved("plain"),
-        "document_frequency_": saved("floats", "k", domain="counts", optional=True),
-        "counts_": saved("counts", optional=True),  # rare terms are among them
+        "_names": Saved("names", "k"),
+        "_options": Saved("plain"),
+        "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
+        "counts_": Saved("counts", optional=True),  # rare terms are among them
         **_OF_WEIGHTS,
     }
 
