@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import Any
 
 from bayesieve.cli._columns import Columns, choose_columns, say_guesses
 from bayesieve.cli._command import CommandError
-from bayesieve.cli._files import DataFiles, find_files
+from bayesieve.cli._files import DataFiles
 
 __all__ = ["CountsData", "open_data"]
 
@@ -16,8 +15,10 @@ __all__ = ["CountsData", "open_data"]
 class CountsData:
     """Class counts that `bayesieve counts` or `ClassCounts.save` has written."""
 
+    interrupted = False
+
     def __init__(self, files: DataFiles, arguments: argparse.Namespace) -> None:
-        from bayesieve.cli._labels import Labels
+        from bayesieve.cli._labelled_rows import Labels
         from bayesieve.cli._options import text_parameters
         from bayesieve.counts import merge_saved
 
@@ -37,7 +38,7 @@ class CountsData:
         self.is_text = texts and not arguments.no_text
         self.unit = "terms" if self.is_text else "features"
         rows = self.counts.class_count
-        self.labels = Labels("label", self.counts.classes, rows, {})
+        self.labels = Labels("label", self.counts.classes, rows)
         self.parameters = text_parameters(arguments) if self.is_text else {}
 
     def count(self, interrupt: Any = None) -> Any:
@@ -47,7 +48,7 @@ class CountsData:
     def fit(self, k: Any, clock: Any, *, saves: bool) -> Any:
         """Select and estimate from the counts."""
         from bayesieve import naive_bayes
-        from bayesieve.cli._fitted import Fitted, default_size
+        from bayesieve.cli._fit_outcome import Fitted, default_size
 
         if self.arguments.weights:
             raise CommandError("--weights needs rows, which counts no longer know.")
@@ -91,15 +92,15 @@ class CountsData:
 
 def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
     """Find the files, settle their columns and labels, and say what was guessed."""
-    files = replace(
-        find_files(arguments.data),
+    files = DataFiles(
+        arguments.data,
         skip_bad_rows=arguments.skip_bad_rows,
         longest=arguments.max_row_bytes,
     )
     nothing = Columns(None, None, [], {})
-    if files.format == "saved":
+    if files.is_saved:
         return CountsData(files, arguments), nothing
-    if files.format == "svmlight":
+    if files.is_matrix:
         from bayesieve.cli._matrix_data import MatrixData
 
         if arguments.text or arguments.label:
@@ -108,19 +109,20 @@ def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
                 "tables."
             )
         return MatrixData(files, arguments), nothing
-    from bayesieve.cli._labels import read_labels
-    from bayesieve.io._same_rows import SameRows
+    from bayesieve.cli._interrupts import Interrupt
+    from bayesieve.cli._labelled_rows import LabelledRows
 
-    files = replace(files, same_rows=SameRows())
     columns = choose_columns(files, arguments)
     say_guesses(columns)
     assert columns.label is not None  # asked for
-    used = columns.features if columns.text is None else [columns.text]
-    labels = read_labels(files, columns.label, used)
-    if columns.text is not None:
-        from bayesieve.cli._text_data import TextData
+    if columns.text is None:
+        from bayesieve.cli._table_data import TableData
 
-        return TextData(files, columns, labels, arguments), columns
-    from bayesieve.cli._table_data import TableData
+        rows = LabelledRows(files, columns.features, columns.label, hold=True)
+        return TableData(files, columns, rows, arguments), columns
+    from bayesieve.cli._text_data import TextData
 
-    return TableData(files, columns, labels, arguments), columns
+    saves = getattr(arguments, "save", None) and not getattr(arguments, "weights", 0)
+    with Interrupt(bool(saves)) as interrupt:
+        rows = LabelledRows(files, [columns.text], columns.label, interrupt=interrupt)
+    return TextData(files, columns, rows, arguments), columns

@@ -29,7 +29,7 @@ from typing import Any
 from bayesieve.counts._merge import add
 from bayesieve.counts._parts import Parts
 from bayesieve.counts._storage import load_parts, save_parts
-from bayesieve.text._batch_counter import BadRows
+from bayesieve.io._bad_rows import BadRows
 from bayesieve.utils._strict_json import read_json
 from bayesieve.utils._whole_files import lock_file, remove_leftovers, whole_file
 

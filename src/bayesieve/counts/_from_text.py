@@ -14,10 +14,11 @@ from scipy.sparse import issparse
 from bayesieve.counts._checkpoint import Checkpoint, file_state
 from bayesieve.counts._parts import Array, Parts, laid_out
 from bayesieve.counts._term_names import TermNames
+from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import TextFile, csv_label
 from bayesieve.io._labels import LabelCodes, as_written, sort_order
 from bayesieve.io._same_rows import SameRows
-from bayesieve.text._batch_counter import BadRows, BatchCounter, coded
+from bayesieve.text._batch_counter import BatchCounter, coded
 from bayesieve.text._counts import TextCounts
 from bayesieve.text._matching import tfidf_sums
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayesieve.counts._parts import Array
 from bayesieve.utils._validation import encode_labels, sorted_classes
+
+Array = NDArray[Any]
 
 _KINDS = {bool: "truth values", int: "numbers", float: "numbers", str: "strings"}
 

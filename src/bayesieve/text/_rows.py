@@ -9,9 +9,10 @@ import numpy as np
 
 from bayesieve.counts._from_text import labels_read_as
 from bayesieve.counts._parts import Array
+from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._labels import LabelCodes
 from bayesieve.io._same_rows import SameRows
-from bayesieve.text._batch_counter import BadRows, coded
+from bayesieve.text._batch_counter import coded
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._packing import sized
 
