@@ -12,10 +12,10 @@ from scipy import sparse
 
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
+from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import as_labels
-from bayesieve.cli._table_data import MATRIX_KINDS, fit_matrix
 from bayesieve.io._svmlight import svmlight_batches
 
 __all__ = ["MatrixData"]

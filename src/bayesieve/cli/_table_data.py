@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,17 +13,16 @@ from numpy.typing import NDArray
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
-from bayesieve.cli._fit_outcome import Clock, CrossValidation, Fitted, default_size
+from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
+from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
-from bayesieve.cli._text_data import folds_for
 from bayesieve.io._typed_columns import typed_frame
 
-__all__ = ["MATRIX_KINDS", "TableData", "fit_matrix"]
+__all__ = ["TableData"]
 
 #: Values from which fitting takes more than a second or so.
 _SLOW_CELLS = 2_000_000
-MATRIX_KINDS = {"multinomial": "count", "bernoulli": "binary", "gaussian": "moments"}
 
 
 class TableData:
@@ -153,119 +151,3 @@ class TableData:
                 "chooses by itself without -k."
             )
         return k if isinstance(k, int) else max(1, round(k * n_columns))
-
-
-def fit_matrix(
-    X: Any,
-    y: NDArray[Any],
-    k: Any,
-    model: str,
-    arguments: argparse.Namespace,
-    clock: Clock,
-) -> Fitted:
-    """Fit one of the sparse classifiers on a matrix or a frame of numbers."""
-    from bayesieve import naive_bayes
-    from bayesieve.counts import ClassCounts
-
-    if arguments.weights:
-        return _fit_weights(X, y, k, model, arguments, clock)
-    k = default_size(X.shape[1]) if k is None else k
-    common = {"time_limit": arguments.time_limit}
-    if model != "gaussian":
-        common["alpha"] = arguments.alpha
-    plain = {
-        "multinomial": naive_bayes.SparseMultinomialNB,
-        "bernoulli": naive_bayes.SparseBernoulliNB,
-        "gaussian": naive_bayes.SparseGaussianNB,
-    }[model]
-    cv = None
-    if k in ("cv", "1se"):
-        chosen, cv = _cross_validated(X, y, k, model, arguments, clock)
-    with clock.measure("counting"):
-        counts = ClassCounts.from_matrix(X, y, kind=MATRIX_KINDS[model])
-    with clock.measure("selection"):
-        fitted = chosen if cv is not None else plain(k, **common).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        everything = plain("all", **common).fit(X, y)
-    return Fitted(
-        fitted,
-        "features",
-        X.shape[1],
-        X.shape[0],
-        counts=counts,
-        everything=everything,
-        cv=cv,
-    )
-
-
-def _fit_weights(
-    X: Any,
-    y: NDArray[Any],
-    k: Any,
-    model: str,
-    arguments: argparse.Namespace,
-    clock: Clock,
-) -> Fitted:
-    """Fit one of the classifiers with a weight for each feature."""
-    from bayesieve import naive_bayes
-    from bayesieve.counts import ClassCounts
-
-    if model == "gaussian" or k in ("all", "elbow", "bic"):
-        raise CommandError(
-            "--weights takes --model multinomial or bernoulli, and -k as a number, a "
-            f"share, cv or 1se. Got {model!r} and {k!r}."
-        )
-    name = {"multinomial": "Multinomial", "bernoulli": "Bernoulli"}[model]
-    common = {"alpha": arguments.alpha, "max_seconds": arguments.time_limit}
-    with clock.measure("counting"):
-        counts = ClassCounts.from_matrix(X, y, kind=MATRIX_KINDS[model])
-    if k in ("cv", "1se"):
-        common["choice"] = "best" if k == "cv" else "1se"
-        make = getattr(naive_bayes, f"Selective{name}NBCV")
-    else:
-        common["k"] = k
-        make = getattr(naive_bayes, f"Selective{name}NB")
-    with clock.measure("selection"):
-        fitted = make(**common).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plain = getattr(naive_bayes, f"Sparse{name}NB")("all", alpha=arguments.alpha)
-        everything = plain.fit(X, y)
-    return Fitted(
-        fitted,
-        "features",
-        X.shape[1],
-        X.shape[0],
-        counts=counts,
-        everything=everything,
-        interrupted=fitted.stopped_ == "interrupted",
-    )
-
-
-def _cross_validated(
-    X: Any,
-    y: NDArray[Any],
-    k: str,
-    model: str,
-    arguments: argparse.Namespace,
-    clock: Clock,
-) -> tuple[Any, CrossValidation]:
-    from bayesieve.naive_bayes import SparseBernoulliNBCV, SparseMultinomialNBCV
-
-    if model == "gaussian":
-        raise CommandError(
-            f"-k {k} is for --model multinomial or bernoulli. Hint: -k bic."
-        )
-    n_folds = folds_for(k, np.unique(y, return_inverse=True)[1])
-    make = SparseMultinomialNBCV if model == "multinomial" else SparseBernoulliNBCV
-    with clock.measure("cross-validation"):
-        found = make(
-            alphas=[arguments.alpha],
-            cv=n_folds,
-            choice="best" if k == "cv" else "1se",
-            time_limit=arguments.time_limit,
-        ).fit(X, y)
-    results = found.cv_results_
-    scores = [results[f"split{i}_test_score"] for i in range(n_folds)]
-    return found, CrossValidation.of(results["param_k"], np.array(scores).T)

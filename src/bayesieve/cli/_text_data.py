@@ -10,24 +10,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import vstack
 
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
+from bayesieve.cli._fit_matrix import cross_validated
 from bayesieve.cli._fit_outcome import Clock, CrossValidation, Fitted, default_size
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows
 from bayesieve.cli._options import text_parameters
-from bayesieve.cli._progress import Progress
 
 __all__ = ["TextData", "texts_of"]
 
-_FOLDS = 5
-_SIZES = (
-    *(2, 3, 5, 8, 13, 20, 30, 50, 80, 130, 200, 300, 500, 800),
-    *(1300, 2000, 3000, 5000),
-)
 #: Above this many terms the comparison with all of them is left out.
 _MOST_TERMS = 3_000_000
 
@@ -91,6 +87,7 @@ class TextData:
         arguments: argparse.Namespace,
     ) -> None:
         self.files, self.columns, self._rows = files, columns, rows
+        self.arguments = arguments
         self.labels, self.interrupted = rows.labels, rows.interrupted
         self.model = "multinomial" if arguments.model == "auto" else arguments.model
         if self.model not in ("multinomial", "bernoulli"):
@@ -129,29 +126,20 @@ class TextData:
 
     def count(self, interrupt: Interrupt | None = None) -> Any:
         """Return the counts of the training rows."""
-        return self._counted(
-            (
-                (texts, self.labels.classes[codes])
-                for texts, codes in self._parts("Counting", interrupt=interrupt)
-            ),
-            self.labels.classes,
-            min_df=self.parameters["min_df"],
-            max_df=self.parameters["max_df"],
-        )
-
-    def _counted(self, batches: Any, classes: NDArray[Any], **limits: Any) -> Any:
         from bayesieve.counts import ClassCounts
 
-        own = self.parameters
         return ClassCounts.from_text(
-            batches,
-            analyzer=own["analyzer"],
-            ngram_range=own["ngram_range"],
-            stop_words=own["stop_words"],
+            self._training("Counting", interrupt),
             binary=self.model == "bernoulli",
-            classes=classes,
-            **limits,
+            classes=self.labels.classes,
+            **text_parameters(self.arguments),
         )
+
+    def _training(
+        self, title: str = "Reading", interrupt: Interrupt | None = None
+    ) -> Iterator[tuple[Any, NDArray[Any]]]:
+        for texts, codes in self._parts(title, interrupt=interrupt):
+            yield texts, self.labels.classes[codes]
 
     # ------------------------------------------------------------------- fitting
 
@@ -159,7 +147,6 @@ class TextData:
         """Count, choose k if asked to, select and estimate."""
         from bayesieve.naive_bayes import SparseTextNB
 
-        cv = None
         if self.weights and k in ("all", "cv", "1se"):
             raise CommandError(
                 "--weights takes -k as a number, a share, elbow or bic for texts. "
@@ -167,18 +154,23 @@ class TextData:
             )
         # Weights need every row twice, so there is no model of the first rows.
         with Interrupt(saves and not self.weights) as interrupt:
-            if k in ("cv", "1se"):
-                with clock.measure("cross-validation"):
-                    counts, cv = self._cross_validated(k)
-                k = cv.best if k == "cv" else cv.sparing
-                if (self.parameters["min_df"], self.parameters["max_df"]) != (1, 1.0):
-                    counts = self.count()  # without the terms that are left out
-            else:
-                with clock.measure("counting"):
-                    counts = self.count(interrupt)
+            with clock.measure("counting"):
+                counts = self.count(interrupt)
             stopped = interrupt.requested or self.interrupted
         if stopped and not counts.class_count.all():
             raise KeyboardInterrupt  # some class was not met: there is no model yet
+        cv, everything = None, None
+        evaluates = self._is_test.any() and not stopped
+        chooses = k in ("cv", "1se")
+        if chooses or (evaluates and counts.n_features <= _MOST_TERMS):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                full = SparseTextNB("all", **self.parameters)
+                everything = full.fit_counts(counts)
+        if chooses:
+            with clock.measure("cross-validation"):
+                cv = self._chosen(k, everything)
+            k = cv.best if k == "cv" else cv.sparing
         k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
             model = SparseTextNB(k, weights=self.weights, **self.parameters)
@@ -187,13 +179,6 @@ class TextData:
                 if self.weights
                 else model.fit_counts(counts)
             )
-        evaluates = self._is_test.any() and not stopped
-        everything = None
-        if evaluates and counts.n_features <= _MOST_TERMS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                full = SparseTextNB("all", **self.parameters)
-                everything = full.fit_counts(counts)
         return Fitted(
             model,
             self.unit,
@@ -207,91 +192,14 @@ class TextData:
             settings={"text": self.columns.text, "label": self.labels.column},
         )
 
-    def _training(self) -> Iterator[tuple[Any, NDArray[Any]]]:
-        for texts, codes in self._parts("Reading"):
-            yield texts, self.labels.classes[codes]
-
     def _held_out(self) -> Batches:
         return self._parts("Evaluating", test=True)
 
-    def _cross_validated(self, k: str) -> tuple[Any, CrossValidation]:
-        """Return the counts of the training rows and the accuracy for each k.
-
-        One pass counts (class, fold) pairs, so that the counts without a fold are a
-        difference; a second one predicts the rows of each fold for every k.
-        """
-        from bayesieve.counts import ClassCounts
-        from bayesieve.model_selection import splits_of
-        from bayesieve.naive_bayes import SparseTextNB
-
-        n_classes, training = len(self.labels.classes), self._rows.codes[~self._is_test]
-        n_folds = folds_for(k, training)
-        fold = np.empty(training.size, dtype=np.int64)
-        for f, (_, test) in enumerate(splits_of(n_folds, training)):
-            fold[test] = f
-
-        def with_folds(title: str) -> Iterator[tuple[Any, Any, Any]]:
-            done = 0
-            for texts, codes in self._parts(title):
-                yield texts, codes, fold[done : done + codes.size]
-                done += codes.size
-
-        pairs = self._counted(
-            (
-                (texts, codes * n_folds + own)
-                for texts, codes, own in with_folds("Counting")
-            ),
-            np.arange(n_classes * n_folds),
-        )
-
-        def part(rows: NDArray[np.int64]) -> Any:
-            documents = pairs.document_count
-            return ClassCounts(
-                self.labels.classes,
-                pairs.class_count[rows],
-                pairs.feature_count[rows],
-                kind=pairs.kind,
-                feature_names=pairs.feature_names,
-                document_count=None if documents is None else documents[rows],
-            )
-
-        parts = [part(np.arange(n_classes) * n_folds + f) for f in range(n_folds)]
-        whole = parts[0]
-        for own in parts[1:]:
-            whole = whole + own
-        sizes = [size for size in _SIZES if size <= max(whole.n_features, 2)]
-        models: list[list[Any]] = []
-        with (
-            warnings.catch_warnings(),
-            Progress("Solving", n_folds * len(sizes)) as bar,
-        ):
+    def _chosen(self, k: str, everything: Any) -> CrossValidation:
+        """Choose the number of terms by cross-validation on the training rows."""
+        parts = list(self._parts("Cross-validating"))
+        X = vstack([everything._selected_columns(texts) for texts, _ in parts])
+        y = self.labels.classes[np.concatenate([codes for _, codes in parts])]
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for own in parts:
-                rest = whole - own
-                models.append([])
-                for size in sizes:
-                    model = SparseTextNB(size, **self.parameters).fit_counts(rest)
-                    models[-1].append(model)
-                    bar.update(sum(map(len, models)), f"k = {size}")
-        right = np.zeros((len(sizes), n_folds))
-        for texts, codes, own in with_folds("Cross-validating"):
-            for f in range(n_folds):
-                chosen = np.flatnonzero(own == f)
-                if not chosen.size:
-                    continue
-                held, truth = texts.take(chosen), codes[chosen]
-                for s, model in enumerate(models[f]):
-                    joint = model.predict_joint_log_proba(held)
-                    right[s, f] += (np.argmax(joint, axis=1) == truth).sum()
-        return whole, CrossValidation.of(sizes, right / np.bincount(fold))
-
-
-def folds_for(k: str, codes: NDArray[np.int64]) -> int:
-    """Return the number of folds for rows of these classes."""
-    smallest = int(np.bincount(codes).min())
-    if smallest < 2:
-        raise CommandError(
-            f"-k {k} needs two rows or more of each class to learn from. "
-            f"Got {smallest} of the rarest."
-        )
-    return min(_FOLDS, smallest)
+            return cross_validated(X.tocsr(), y, k, self.model, self.arguments)[1]
