@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve.model_selection import choose
+
 __all__ = ["Clock", "CrossValidation", "Fitted", "default_size", "evaluate"]
 
 
@@ -35,8 +37,6 @@ class CrossValidation:
     @classmethod
     def of(cls, sizes: Sequence[int], scores: NDArray[np.float64]) -> CrossValidation:
         """Choose among sizes by scores of shape (n_sizes, n_folds)."""
-        from bayesieve.model_selection import choose
-
         choice = choose(scores[None])
         assert choice is not None  # there is a fold
         spread = scores.std(axis=1) / np.sqrt(scores.shape[1])

@@ -18,10 +18,14 @@ from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._labels import LabelCodes, as_written, sort_order
 from bayesieve.io._same_rows import SameRows
 
-__all__ = ["LabelledRows", "Labels", "as_labels"]
+__all__ = ["LabelledRows", "Labels", "as_labels", "fits_in_memory"]
 
 Codes = NDArray[np.int64]
-_HELD_SHARE = 4  # rows may take up to this part of the memory
+
+
+def fits_in_memory(n_bytes: int) -> bool:
+    """Whether rows of so many bytes may be held: a quarter of the memory is enough."""
+    return n_bytes <= _row_bounds.physical_memory() // 4
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ class LabelledRows:
                         "--drop COL, or fewer rows."
                     )
                 n_bytes += batch.nbytes
-                if held is not None and (hold or n_bytes <= memory // _HELD_SHARE):
+                if held is not None and (hold or fits_in_memory(n_bytes)):
                     held.append(batch)
                 else:
                     held = None

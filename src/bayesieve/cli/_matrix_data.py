@@ -16,6 +16,7 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import as_labels
+from bayesieve.counts import ClassCounts
 from bayesieve.io._svmlight import svmlight_batches
 
 __all__ = ["MatrixData"]
@@ -67,8 +68,6 @@ class MatrixData:
 
     def count(self, interrupt: Any = None) -> Any:
         """Return the counts of all rows."""
-        from bayesieve.counts import ClassCounts
-
         return ClassCounts.from_matrix(self.X, self.y, kind=MATRIX_KINDS[self.model])
 
     def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:

@@ -17,7 +17,9 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
+from bayesieve.counts import ClassCounts
 from bayesieve.io._typed_columns import typed_frame
+from bayesieve.naive_bayes import SelectiveNB
 
 __all__ = ["TableData"]
 
@@ -57,8 +59,6 @@ class TableData:
 
     def count(self, interrupt: Any = None) -> Any:
         """Return the counts of all rows, for the models that have counts."""
-        from bayesieve.counts import ClassCounts
-
         kind = MATRIX_KINDS.get(self.model)
         if kind is None:
             typed = self.arguments.model != "auto"
@@ -115,8 +115,6 @@ class TableData:
             )
 
     def _fit_selective(self, X: Any, y: NDArray[Any], k: Any, clock: Clock) -> Fitted:
-        from bayesieve.naive_bayes import SelectiveNB
-
         most = self._most_columns(k, X.shape[1])
         parameters = {
             "random_state": self.seed,

@@ -19,8 +19,10 @@ from bayesieve.cli._fit_matrix import cross_validated
 from bayesieve.cli._fit_outcome import Clock, CrossValidation, Fitted, default_size
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._interrupts import Interrupt
-from bayesieve.cli._labelled_rows import LabelledRows
+from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import text_parameters
+from bayesieve.counts import ClassCounts
+from bayesieve.naive_bayes import SparseTextNB
 
 __all__ = ["TextData", "texts_of"]
 
@@ -102,6 +104,7 @@ class TextData:
         }
         self.weights = getattr(arguments, "weights", False)
         share = getattr(arguments, "test_share", 0.0)
+        self._test: list[tuple[Any, NDArray[np.int64]]] = []
         self._is_test = held_out(rows.codes, share, getattr(arguments, "seed", 0))
 
     # ------------------------------------------------------------------- reading
@@ -109,25 +112,37 @@ class TextData:
     def _parts(
         self, title: str, test: bool = False, interrupt: Interrupt | None = None
     ) -> Batches:
-        """Yield (texts, class numbers) of the rows held out, or of all others."""
-        done = 0
+        """Yield (texts, class numbers) of the rows held out, or of all others.
+
+        Where rows are read from files each time, those held out are kept when they are
+        met for the first time, if they fit in memory.
+        """
+        done = n_bytes = 0
+        kept: list[tuple[Any, NDArray[np.int64]]] | None = None
+        if not (test or self._rows.is_held or self._test):
+            kept = []
         for codes, batch in self._rows.batches(title, "texts"):
             if interrupt is not None and interrupt.requested:
                 if not done:
                     raise KeyboardInterrupt  # there is nothing to save
                 return
             texts = texts_of(batch.column(0), self.files, done)
-            chosen = np.flatnonzero(self._is_test[done : done + codes.size] == test)
+            is_test = self._is_test[done : done + codes.size]
+            chosen = np.flatnonzero(is_test == test)
             done += codes.size
+            if kept is not None and is_test.any():
+                held = texts.take(np.flatnonzero(is_test))
+                n_bytes += held.nbytes
+                kept.append((held, codes[is_test]))
+                kept = kept if fits_in_memory(n_bytes) else None
             if chosen.size:
                 yield texts.take(chosen), codes[chosen]
+        self._test = self._test or kept or []
 
     # ------------------------------------------------------------------ counting
 
     def count(self, interrupt: Interrupt | None = None) -> Any:
         """Return the counts of the training rows."""
-        from bayesieve.counts import ClassCounts
-
         return ClassCounts.from_text(
             self._training("Counting", interrupt),
             binary=self.model == "bernoulli",
@@ -145,8 +160,6 @@ class TextData:
 
     def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:
         """Count, choose k if asked to, select and estimate."""
-        from bayesieve.naive_bayes import SparseTextNB
-
         if self.weights and k in ("all", "cv", "1se"):
             raise CommandError(
                 "--weights takes -k as a number, a share, elbow or bic for texts. "
@@ -193,7 +206,7 @@ class TextData:
         )
 
     def _held_out(self) -> Batches:
-        return self._parts("Evaluating", test=True)
+        return iter(self._test) if self._test else self._parts("Evaluating", test=True)
 
     def _chosen(self, k: str, everything: Any) -> CrossValidation:
         """Choose the number of terms by cross-validation on the training rows."""
