@@ -3,6 +3,7 @@
 
 python3 dev.py demo               install into .venv and run `bayesieve demo`
 python3 dev.py test [ARGS]        install into .venv and run pytest (ARGS go to it)
+python3 dev.py studies [ARGS]     the tests of the study scripts in benchmarks/studies
 python3 dev.py processors [ARGS]  the tests as on other processors, and under load
 python3 dev.py minima [ARGS]      the tests with the oldest versions that are allowed
 python3 dev.py sanitize [ARGS]    the tests of the compiled core under the sanitizers
@@ -61,6 +62,7 @@ def main(arguments: list) -> int:
     commands = {
         "demo": demo,
         "test": test,
+        "studies": studies,
         "processors": processors,
         "minima": minima,
         "sanitize": sanitize,
@@ -86,6 +88,10 @@ def test(arguments: list) -> int:
     install(extra="test")
     workers = ["-n", str(cores())]
     return run([python_of(VENV), "-m", "pytest", *workers, *arguments])
+
+
+def studies(arguments: list) -> int:
+    return test(["tests/studies", *arguments])
 
 
 def processors(arguments: list) -> int:

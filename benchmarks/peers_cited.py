@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent / "studies"))
+
+import khiops_tables
+from ledger import read_parts
+from streams import scores
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -155,10 +162,10 @@ def wide_weights() -> list[Row] | None:
 
 def khiops() -> list[Row] | None:
     """Selective naive Bayes of mixed tables."""
-    summary = stored(STUDIES / "khiops_comparison" / "summary.json")
-    if summary is None:
+    folder = STUDIES / "khiops_comparison"
+    one = khiops_tables.summaries(folder).get("SelectiveNB")
+    if one is None:
         return None
-    one = summary["sides"]["SelectiveNB"]
     rows = [
         (
             f"mixed tables, {one['sets']} sets x 10 folds, Khiops",
@@ -167,8 +174,7 @@ def khiops() -> list[Row] | None:
             f"{one['times faster']['median']:.0f} (median)",
         )
     ]
-    wide = stored(STUDIES / "khiops_comparison" / "wide_rows.json")
-    if wide is not None:
+    if wide := read_parts(folder).get("wide_rows"):
         a = wide["sides"]["SelectiveNB"]["seconds"]
         b = wide["sides"]["khiops"]["seconds"]
         job = "a million rows x 50 columns, Khiops"
@@ -178,8 +184,8 @@ def khiops() -> list[Row] | None:
 
 def river() -> list[Row] | None:
     """Streams, test then train."""
-    summary = stored(STUDIES / "streams" / "summary.json")
-    if summary is None:
+    summary = scores(STUDIES / "streams")
+    if not summary:
         return None
     names = ("SelectiveNB", "GaussianNB", "HoeffdingTree", "HoeffdingAdaptiveTree")
     streams = [s for s in summary.values() if all(name in s for name in names)]
@@ -201,14 +207,11 @@ def river() -> list[Row] | None:
     ]
 
 
-def streams_lost() -> list[str] | None:
+def streams_lost() -> list[str]:
     """Return the streams on which one of River's models has the lower log loss."""
-    summary = stored(STUDIES / "streams" / "summary.json")
-    if summary is None:
-        return None
     return [
         name
-        for name, sides in summary.items()
+        for name, sides in scores(STUDIES / "streams").items()
         if "SelectiveNB" in sides
         and min(side["log loss"] for side in sides.values())
         < sides["SelectiveNB"]["log loss"]
@@ -255,8 +258,9 @@ def two_stage(folder: Path = STUDIES / "two_stage") -> list[list[str]] | None:
     accuracy for each model of stage 2.
     """
     difference: dict[str, dict[str, list[float]]] = {}
-    for path in sorted(folder.glob("*_count.json")):
-        content = stored(path)
+    for name, content in sorted(read_parts(folder).items()):
+        if not name.endswith("_count"):
+            continue
         at = {name: place for place, name in enumerate(content["columns"])}
         means: dict[str, dict[str, float]] = {}
         for key, rows in content["rows"].items():
@@ -285,10 +289,7 @@ def two_stage(folder: Path = STUDIES / "two_stage") -> list[list[str]] | None:
 def unlimited_features(folder: Path = STUDIES / "unlimited_features") -> str | None:
     """Return a sentence on all features: seconds and accuracy of every setting."""
     rows: list[dict[str, float]] = []
-    for path in sorted(folder.glob("*.json")):
-        content = stored(path)
-        if "rows" not in content or "ours_seconds" not in content["columns"]:
-            continue
+    for content in read_parts(folder).values():
         for values in content["rows"].values():
             rows += [dict(zip(content["columns"], r, strict=True)) for r in values]
     if not rows:

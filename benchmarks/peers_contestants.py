@@ -347,7 +347,7 @@ CONTESTANTS = (
     Contestant(
         "NaiveFeatureSelector(model='bernoulli')",
         OURS,
-        our_selector(model="bernoulli", binarize=0.0),
+        our_selector(model="bernoulli"),
         SPARSE,
     ),
     Contestant(

@@ -148,12 +148,15 @@ def sklearn_side(folder: Path, tfidf: bool) -> dict[str, Any]:
 
 
 def our_side(folder: Path, name: str) -> dict[str, Any]:
-    from bayesieve.text._counter import TextCounter, tfidf_sums
+    from bayesieve.counts import ClassCounts
+    from bayesieve.counts._layout import DENSE_CELLS
+    from bayesieve.counts._tfidf import tfidf_sums
+    from bayesieve.text._counter import TextCounter
     from bayesieve.text._options import TextOptions
 
     options = TextOptions(ngram_range=(1, 2))
     _ = options.plan  # the tables of characters: a quarter of a second, once
-    keywords: dict[str, Any] = {"threads": 1 if name == "one thread" else 2}
+    keywords: dict[str, Any] = {"n_jobs": 1 if name == "one thread" else 2}
     if name == "budget":
         keywords |= {"memory_budget": BUDGET, "spill_folder": folder}
     held = None
@@ -174,9 +177,17 @@ def our_side(folder: Path, name: str) -> dict[str, Any]:
         for text, code in [held] if held else batches(folder):
             counter.add(text, code)
         spilled = counter.spilled_bytes
-        counts = counter.finish()
+        found = counter.finish(DENSE_CELLS)
+        counts = ClassCounts._of(
+            np.arange(2),
+            found.class_count,
+            "count",
+            feature_count=found.feature_count,
+            feature_names=found.names,
+            document_count=found.document_count,
+        )
         if name == "tfidf":
-            sums = tfidf_sums(lambda: batches(folder), counts, options, threads=2)
+            sums = tfidf_sums(batches(folder), counts, options, n_jobs=2)
         return counts
 
     begin = time.process_time()
@@ -186,7 +197,7 @@ def our_side(folder: Path, name: str) -> dict[str, Any]:
         "processor_seconds": time.process_time() - begin,
         "before": before,
         "peak": peak_bytes(),
-        "terms": len(counts.names),
+        "terms": counts.n_features,
         "spilled_bytes": spilled,
     }
     if name == "tfidf":
@@ -197,8 +208,8 @@ def our_side(folder: Path, name: str) -> dict[str, Any]:
             error = np.abs(sums - table) / np.maximum(table, 1e-300)
             result["largest_relative_difference"] = float(error.max())
         return result
-    names = "\n".join(counts.names).encode()
-    result["digest"] = digest(names, counts.count, counts.document_count)
+    names = "\n".join(counts.feature_names).encode()
+    result["digest"] = digest(names, counts.feature_count, counts.document_count)
     return result
 
 

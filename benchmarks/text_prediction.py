@@ -34,8 +34,8 @@ def models(texts: list[str], y: np.ndarray) -> tuple[dict[str, Any], dict[str, f
     fitted: dict[str, Any] = {}
     seconds: dict[str, float] = {}
     SparseTextNB(2).fit(["warm up", "the tables"], [0, 1])
-    for name, threads in ((OURS, None), (ONE, 1)):
-        model = SparseTextNB(K, threads=threads)
+    for name, n_jobs in ((OURS, -1), (ONE, 1)):
+        model = SparseTextNB(K, n_jobs=n_jobs)
         seconds[name], fitted[name] = timed(partial(model.fit, texts, y))
     words = fitted[OURS].support_terms_
     for name, vocabulary in ((FULL, None), (SAME_K, words)):

@@ -40,13 +40,10 @@ def first_rows(folder: Path, start: int, stop: int) -> Iterator[tuple[Any, Any]]
 
 
 def count(folder: Path, start: int, stop: int, threads: int) -> Any:
-    from bayesieve.text._batch_counter import BatchCounter
-    from bayesieve.text._options import TextOptions
+    from bayesieve import ClassCounts
 
-    counter = BatchCounter(TextOptions(ngram_range=(1, 2)), threads=threads)
-    for texts, codes in first_rows(folder, start, stop):
-        counter.add(texts, codes)
-    return counter.finish()
+    batches = first_rows(folder, start, stop)
+    return ClassCounts.from_text(batches, ngram_range=(1, 2), n_jobs=threads)
 
 
 def count_side(folder: Path, n: int, threads: int) -> dict[str, Any]:
@@ -76,8 +73,8 @@ def count_side(folder: Path, n: int, threads: int) -> dict[str, Any]:
 
 
 def merge_side(folder: Path, n: int) -> dict[str, Any]:
+    from bayesieve.counts._distributed import cut_by_term
     from bayesieve.counts._merge import add
-    from bayesieve.engines._cluster import cut_by_term
 
     halves = [count(folder, 0, n // 2, 2), count(folder, n // 2, n, 2)]
     terms = sum(parts.n_features for parts in halves)

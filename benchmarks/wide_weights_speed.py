@@ -43,12 +43,14 @@ from measurement import (
 
 sys.path.append(str(HERE / "studies"))
 
+from ledger import read_parts
+
 SEED = 20240307
 SHARES = (0.1, 1.0, 5.0)  # percent
 PARTS = ("imdb", "newsgroups20", "wide", "path")
 OURS = ("SelectiveMultinomialNB", "SelectiveBernoulliNB")
 WIDE_K = 1_200
-LEDGER = HERE / "studies" / "results" / "wide_weights" / "l1_logistic"
+STUDY = HERE / "studies" / "results" / "wide_weights"
 
 
 # ----------------------------------------------------------- the models of this library
@@ -65,7 +67,9 @@ def cross_validated(points: int) -> Any:
     """Return the model that chooses from a path of that many points on ten folds."""
     from bayesieve import SelectiveMultinomialNBCV
 
-    return SelectiveMultinomialNBCV(n_lambdas=points, cv=10)
+    return SelectiveMultinomialNBCV(
+        regularization=points, cv=10, scoring="neg_log_loss"
+    )
 
 
 def named_here() -> list[str]:
@@ -80,10 +84,7 @@ def named_here() -> list[str]:
 
 def stored_penalty(name: str, share: float, k: int) -> float | None:
     """Return the C that the study found for the same rows and k, if it has."""
-    path = LEDGER / f"{name}.json"
-    if not path.is_file():
-        return None
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_parts(STUDY).get(f"l1_logistic/{name}", {"rows": {}})
     for row in content["rows"].get(f"l1_logistic {share:g}", []):
         facts = dict(zip(content["columns"], row, strict=True))
         if facts["k"] == k and facts["C"] is not None:

@@ -124,7 +124,7 @@ def draw_displays(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
 def weighted_model(X: Any, y: Any, names: np.ndarray) -> Any:
     """The classifier with weights, on a frame so that its features have names."""
     frame = pd.DataFrame.sparse.from_spmatrix(X, columns=names)
-    model = bayesieve.SelectiveMultinomialNBCV(n_lambdas=40, choice="1se")
+    model = bayesieve.SelectiveMultinomialNBCV(regularization=40, choice="1se")
     with warnings.catch_warnings():
         # scikit-learn says that pandas' sparse columns are made one matrix.
         warnings.simplefilter("ignore")

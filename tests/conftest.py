@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+collect_ignore = ["studies"]  # unless asked for: `dev.py studies` runs them
 
 # A shell that starts the tests in the background has SIGINT ignored, and children keep
 # that. The tests of interruption raise it and mean what it does in a terminal.

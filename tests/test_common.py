@@ -28,6 +28,7 @@ from bayesieve import (
     SparseMultinomialNBCV,
     SparseTextNB,
 )
+from bayesieve.weights import VNS, MultiStart
 
 ESTIMATORS = [
     SparseMultinomialNB(),
@@ -51,7 +52,7 @@ ESTIMATORS = [
     L0Screener(binarize=0.5, keep_counts=True),
     L0Screener(k=2, binarize=0.5, keep_counts=True),
     L1Screener(binarize=0.5, keep_counts=True),
-    L1Screener(penalty=1.0, binarize=0.5, keep_counts=True),
+    L1Screener(regularization=1.0, binarize=0.5, keep_counts=True),
     L1Screener(criterion="cv", cv=3, binarize=0.5),
     PearsonScreener(binarize=0.5, keep_counts=True),
     FDRScreener(binarize=0.5, keep_counts=True),
@@ -62,11 +63,11 @@ ESTIMATORS = [
     MODLEncoder(criterion="classical", output="log_likelihood"),
     SelectiveNB(),
     SelectiveNB(optimizer="convex", exponent=0.5),
-    SelectiveNB(optimizer="vns", effort=1, random_state=0),
-    SelectiveNB(optimizer="multistart", effort=1, random_state=0),
+    SelectiveNB(optimizer=VNS(effort=1), random_state=0),
+    SelectiveNB(optimizer=MultiStart(effort=1), random_state=0),
     SelectiveNB(optimizer="gradient", random_state=0),
     SelectiveNB(optimizer="coordinate", random_state=0),
-    SelectiveNB(max_features=2),
+    SelectiveNB(k=2),
     AveragedNB(random_state=0),
     SelectiveMultinomialNB(),
     SelectiveMultinomialNB(k=3, relaxed=False),
@@ -74,8 +75,8 @@ ESTIMATORS = [
     SelectiveMultinomialNB(regularization=0.5, exponent=0.5, refit_intercept=False),
     SelectiveBernoulliNB(binarize=0.5),
     SelectiveBernoulliNB(regularization=0.5, binarize=0.5, refit_intercept=False),
-    SelectiveMultinomialNBCV(n_lambdas=5, cv=3),
-    SelectiveBernoulliNBCV(n_lambdas=5, cv=3, binarize=0.5),
+    SelectiveMultinomialNBCV(regularization=5, cv=3),
+    SelectiveBernoulliNBCV(regularization=5, cv=3, binarize=0.5),
     NaiveFeatureSelector(k=3, refine=True),
     NaiveFeatureSelector(k=3, model="bernoulli", binarize=0.5, refine="auto"),
 ]

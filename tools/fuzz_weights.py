@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.wide.hostile_fits import fit_hostile
+from tests.weights.hostile_fits import fit_hostile
 
 
 def main() -> int:

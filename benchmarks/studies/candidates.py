@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Any
@@ -9,6 +10,17 @@ from typing import Any
 import numpy as np
 
 DEFAULT = "SelectiveNB"
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser --ours, once for each candidate."""
+    parser.add_argument(
+        "--ours",
+        nargs="*",
+        action="append",
+        metavar="NAME=VALUE",
+        help="options of SelectiveNB (or first another class); may be repeated",
+    )
 
 
 def candidate(words: list[str]) -> tuple[str, dict[str, Any]]:
@@ -35,11 +47,19 @@ def key_of(words: list[str]) -> str:
 def make(words: list[str]) -> Any:
     """Return a new estimator, or end and say that this version has none."""
     import bayesieve
+    import bayesieve.weights
 
     name, options = candidate(words)
     if not hasattr(bayesieve, name):
         sys.exit(f"This bayesieve has no {name}. Hint: run the other side only.")
-    model = getattr(bayesieve, name)(**options)
+    model = getattr(bayesieve, name)()
+    if "optimizer" in model.get_params():
+        # The rest are settings of the optimiser, named beside it.
+        own = {key: options.pop(key) for key in [*options] if not hasattr(model, key)}
+        if own:
+            kind = bayesieve.weights.OPTIMIZERS[options["optimizer"]]
+            options["optimizer"] = kind(**own)
+    model.set_params(**options)
     if "random_state" in model.get_params() and "random_state" not in options:
         model.set_params(random_state=0)
     return model

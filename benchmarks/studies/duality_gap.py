@@ -24,10 +24,10 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from duality_gap_tables import FILE, INVISIBLE, TIGHT, document, draw
-from ledger import progress, run_script
+from duality_gap_tables import INVISIBLE, TIGHT, document, draw
+from ledger import Ledger, progress, run_script
+from study_run import run_study, significant, study_parser
 from support_gains import gain_of, gain_of_sums, own_values
-from unit_store import UnitStore, run_study, significant, study_parser
 
 from bayesieve import solve_multinomial
 from bayesieve.exceptions import DegenerateSupportWarning
@@ -205,7 +205,7 @@ def one_draw(m: int, draw_number: int) -> dict[str, Any]:
 
 def run(options: argparse.Namespace) -> None:
     """Do what is missing, draw by draw."""
-    store = UnitStore(options.folder / FILE, study=STUDY, seed=SEED, tight=TIGHT)
+    store = Ledger(options.folder, STUDY, study=STUDY, seed=SEED, tight=TIGHT)
     for m, wanted in (QUICK_DRAWS if options.quick else DRAWS).items():
         for number in range(wanted):
             key = f"{m} {number}"
@@ -214,9 +214,9 @@ def run(options: argparse.Namespace) -> None:
                 progress(f"m = {m}, draw {number}: done")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     parser = study_parser(STUDY, __doc__, "m = 30 and 300, few draws")
-    return run_study(STUDY, parser.parse_args(arguments), run, document, draw)
+    run_study(STUDY, parser.parse_args(arguments), run, document, draw)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Page and figures of duality_gap.py, made from its JSON alone."""
+"""Page and figures of duality_gap.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, RED, new_figure, save
-from ledger import markdown
-from unit_store import stored, surroundings_line
+from ledger import markdown, read_parts
+from study_run import surroundings_line
 
-FILE = "duality_gap.json"
+STUDY = "duality_gap"
 TIGHT = 2e-11  # of the gain: what the solver proves, and rounding
 INVISIBLE = 1e-3  # of the gain: less than the line of a figure is wide
 
@@ -43,7 +43,7 @@ LARGEST = (
 
 HEAD = """# Experiment 6: how far the relaxation is from the optimum
 
-Written by `duality_gap_tables.py` from `duality_gap.json`. Two classes, f+ and f-
+Written by `duality_gap_tables.py` from the results beside it. Two classes, f+ and f-
 uniform on [0, 1]^m and divided by their sums, no smoothing, every k from 2 to m. psi(k)
 is the relaxation, phi(k) the optimum by branch and bound, "Theorem 3.2" the k features
 of largest h at the optimal class shares. Where two features tie for the last place
@@ -198,7 +198,7 @@ def verdict(table: dict[str, dict[str, float]], m: int) -> str:
 
 def document(folder: Path) -> str:
     """Return the page."""
-    content = stored(folder / FILE)
+    content = read_parts(folder)[STUDY]
     units = content["rows"]
     text = [HEAD.format(tight=TIGHT, around=surroundings_line(content))]
     for m in widths(units):
@@ -217,14 +217,12 @@ def document(folder: Path) -> str:
 # ----------------------------------------------------------------------------- figures
 
 
-def draw(folder: Path) -> list[Path]:
+def draw(folder: Path) -> None:
     """Draw the first draw of every m."""
-    units = stored(folder / FILE)["rows"]
-    paths = []
+    units = read_parts(folder)[STUDY]["rows"]
     for m in widths(units):
-        paths.append(folder / f"figure_m{m}.png")
-        draw_one(units[f"{m} 0"], ranges(units, m)[f"4-{m}"], m, paths[-1])
-    return paths
+        path = folder / f"figure_m{m}.png"
+        draw_one(units[f"{m} 0"], ranges(units, m)[f"4-{m}"], m, path)
 
 
 def draw_one(unit: dict[str, Any], whole: dict[str, float], m: int, path: Path) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ledger import read_parts
 from scipy.stats import ttest_rel
-from weighted_nb_folds import ledgers
+from weighted_nb_folds import ALL_SETS
 
 LEVEL = 0.05
 
@@ -35,11 +35,11 @@ class SetResult(NamedTuple):
         return float(np.nanmean(self.column(key, column)))
 
 
-def read_results(folder: Path, keys: Sequence[str]) -> list[SetResult]:
+def read_results(folder: Path, keys: Sequence[str], under: str = "") -> list[SetResult]:
     """Return the sets that have all keys, each with the folds that all keys have."""
-    found = []
-    for name, path in ledgers(folder):
-        content = json.loads(path.read_text(encoding="utf-8"))
+    found, parts = [], read_parts(folder)
+    for name in ALL_SETS:
+        content = parts.get(under + name, {"rows": {}})
         stored = content.pop("rows")
         folds = min((len(stored.get(key, [])) for key in keys), default=0)
         if folds:

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from gene_paths_tables import FILE, GAINS, SHARES, document, draw
+from gene_paths_tables import GAINS, SHARES, document, draw
 from gene_sets import SETS, as_counts, available, kinds_of_counts, load
-from ledger import progress, run_script
+from ledger import Ledger, progress, run_script
 from sklearn.model_selection import RepeatedStratifiedKFold
-from unit_store import UnitStore, run_study, significant, study_parser
+from study_run import run_study, significant, study_parser
 
 from bayesieve import (
     ClassCounts,
@@ -244,8 +244,8 @@ def fold_sizes(path: dict[str, Any], m: int) -> list[int]:
 def run(options: argparse.Namespace) -> None:
     """Do what is missing, a set and a model at a time."""
     repeats = QUICK_REPEATS if options.quick else REPEATS
-    store = UnitStore(
-        options.folder / FILE, study=STUDY, seed=SEED, folds=FOLDS, repeats=repeats
+    store = Ledger(
+        options.folder, STUDY, study=STUDY, seed=SEED, folds=FOLDS, repeats=repeats
     )
     here = available()
     for name in QUICK_SETS if options.quick else SETS:
@@ -270,9 +270,9 @@ def run(options: argparse.Namespace) -> None:
             progress(f"{key}: best {best:.3f}, all {folds['accuracy'][-1]:.3f}")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     parser = study_parser(STUDY, __doc__, "two sets, one repetition")
-    return run_study(STUDY, parser.parse_args(arguments), run, document, draw)
+    run_study(STUDY, parser.parse_args(arguments), run, document, draw)
 
 
 if __name__ == "__main__":

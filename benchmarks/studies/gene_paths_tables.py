@@ -1,4 +1,4 @@
-"""Page and figure of gene_paths.py, made from its JSON alone."""
+"""Page and figure of gene_paths.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from figure_style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, save
 from gene_sets import SETS, VALUES
-from ledger import markdown
-from unit_store import stored, surroundings_line
+from ledger import markdown, read_parts
+from study_run import surroundings_line
 
-FILE = "gene_paths.json"
+STUDY = "gene_paths"
 SHARES = (1.0, 5.0, 10.0, 50.0)  # percent of the columns
 FLAT, SIMILAR = 0.99, 0.9  # shares of the gain that stand for the paper's words
 GAINS = (90.0, 95.0, 99.0, 99.9)  # percent of the full gain
@@ -32,7 +32,7 @@ LABELS = {
 
 HEAD = """# Experiment 5: objective and accuracy against k on gene expressions
 
-Written by `gene_paths_tables.py` from `gene_paths.json`. The gain of a support is its
+Written by `gene_paths_tables.py` from the results beside it. A support's gain is its
 training log-likelihood over that of the model without features; "share" is the share of
 the gain of all features. Multinomial with alpha = 1, every size solved to its proven
 gap; the Gaussian model is exact. Accuracy: {folds} stratified folds, {repeats} times,
@@ -234,7 +234,7 @@ def counted(units: dict[str, Any], family: str) -> str:
 
 def document(folder: Path) -> str:
     """Return the page."""
-    content = stored(folder / FILE)
+    content = read_parts(folder)[STUDY]
     units = content["rows"]
     head = HEAD.format(
         values="\n".join(f"- {name}: {text}" for name, text in VALUES.items()),
@@ -270,9 +270,9 @@ def document(folder: Path) -> str:
 # ------------------------------------------------------------------------------ figure
 
 
-def draw(folder: Path) -> list[Path]:
+def draw(folder: Path) -> None:
     """Draw shares of the gain above accuracies, a column of panels for each set."""
-    units = stored(folder / FILE)["rows"]
+    units = read_parts(folder)[STUDY]["rows"]
     names = names_of(units)
     columns = min(4, len(names))
     lines = -(-len(names) // columns)
@@ -304,7 +304,6 @@ def draw(folder: Path) -> list[Path]:
     )
     path = folder / "figure_paths.png"
     save(figure, path)
-    return [path]
 
 
 def draw_set(pair: Any, units: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""Tables and figure of run_time_growth.py, made from its two JSON files alone."""
+"""Tables and figure of run_time_growth.py, made from its results alone."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLUE, GREEN, GREY, ORANGE, RED, new_figure, save
-from ledger import markdown
+from ledger import markdown, read_parts
 from unlimited_tables import fill, seconds
 
 SHARE = 0.05
@@ -118,11 +117,8 @@ class Part:
 
 def part_of(folder: Path, name: str) -> Part | None:
     """Return one part, or nothing when it is not stored."""
-    path = folder / f"{name}.json"
-    if not path.is_file():
-        return None
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if not content["rows"]:
+    content = read_parts(folder).get(name)
+    if content is None or not content["rows"]:
         return None
     sizes = sorted(content["rows"], key=int)
     columns = {}
@@ -245,7 +241,7 @@ def intro(parts: list[Part]) -> str:
     )
     return f"""# Run time against the number of columns: Experiment 3
 
-Written by `growth_tables.py` from the JSON files beside it. k is 5 % of the m columns,
+Written by `growth_tables.py` from the results beside it. k is 5 % of the m columns,
 alpha = 1. Seconds are the best round of each side; a round goes through all sizes,
 sides in turns. Processor seconds add up all threads; on a busy machine they are the
 steadier measure. Exponents: slope of log seconds on log m by least squares, ± one
@@ -444,10 +440,3 @@ def headline(parts: list[Part]) -> str:
             f"{part.columns['m'].max():,.0f} columns"
         )
     return "Run time of the selection: " + ", ".join(words)
-
-
-def write(folder: Path) -> None:
-    """Write tables.md and the figure."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "tables.md").write_text(document(folder), encoding="utf-8")
-    figure(folder)

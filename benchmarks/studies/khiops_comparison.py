@@ -23,12 +23,11 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from candidates import kept, key_of, make
+from candidates import add_option, kept, key_of, make
 from khiops_tables import (
     AUC,
     COLUMNS,
@@ -38,7 +37,7 @@ from khiops_tables import (
     SECONDS,
     document,
 )
-from ledger import Ledger, progress
+from ledger import Ledger, progress, read_parts, run_script, write_parts
 from probability_scores import (
     all_classes,
     compression,
@@ -46,6 +45,7 @@ from probability_scores import (
     usual_folds,
     weighted_auc,
 )
+from study_run import names_of, run_study, study_parser
 from uci_generators import GENERATORS, generate
 from uci_sets import NAMES, VARIANTS, DataSet, available, is_text, load
 
@@ -184,12 +184,9 @@ def warm_up(options: Any, books: dict[str, Ledger], data: DataSet, y: Any) -> No
             fit_ours(words, data.X.iloc[few], y[few])
 
 
-def file_of(side: str, name: str, options: argparse.Namespace) -> Path:
-    """Return where a side keeps a set; with --again nothing is there."""
-    path = options.folder / side / f"{name}.json"
-    if options.again:
-        path.unlink(missing_ok=True)
-    return path
+def book_of(side: str, name: str, folder: Path, header: dict[str, Any]) -> Ledger:
+    """Return the ledger of one side on one set."""
+    return Ledger(folder, f"{side}/{name}", columns=COLUMNS, side=side, **header)
 
 
 def run_set(name: str, options: argparse.Namespace) -> None:
@@ -210,15 +207,11 @@ def run_set(name: str, options: argparse.Namespace) -> None:
     books: dict[str, Ledger] = {}
     try:
         if not options.ours_only:
-            path = file_of(KHIOPS, name, options)
-            versions = khiops_versions(options.environment)
-            books[KHIOPS] = Ledger(
-                path, columns=COLUMNS, side=KHIOPS, khiops=versions, **header
-            )
+            versions = {"khiops": khiops_versions(options.environment)}
+            books[KHIOPS] = book_of(KHIOPS, name, options.folder, header | versions)
         for words in [] if options.khiops_only else options.ours:
             key = key_of(words)
-            path = file_of(key, name, options)
-            books[key] = Ledger(path, columns=COLUMNS, side=key, **header)
+            books[key] = book_of(key, name, options.folder, header)
         warm_up(options, books, data, y)
         for at, (train, test) in enumerate(folds):
             missing = [key for key, book in books.items() if book.done("folds") <= at]
@@ -277,22 +270,14 @@ def wide_rows(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = study_parser(STUDY, __doc__, "six small sets, 3 folds")
     add = parser.add_argument
-    add("--quick", action="store_true", help="six small sets, 3 folds, anew")
-    add("--folder", type=Path, help="results (default: results/, quick: a new one)")
-    add("--sets", help="names with commas between (all, the generated ones included)")
+    known = [*NAMES, *GENERATORS]
+    add("--sets", type=names_of([*known, *VARIANTS]), help="with commas between (all)")
     add("--folds", type=int, help="folds of the cross-validation (10)")
     add("--khiops-only", action="store_true")
     add("--ours-only", action="store_true")
-    add(
-        "--ours",
-        nargs="*",
-        action="append",
-        metavar="NAME=VALUE",
-        help="options of SelectiveNB (or first another class); may be repeated",
-    )
-    add("--again", action="store_true", help="forget the stored folds of these sides")
+    add_option(parser)
     add("--one-core", action="store_true", help="both sides on one processor")
     add("--wide-rows", action="store_true", help="a million rows, one fit each, alone")
     add(
@@ -305,51 +290,33 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options.ours = options.ours or [[]]
     options.folds = options.folds or (3 if options.quick else 10)
     options.wide_size = (20_000, 20) if options.quick else (1_000_000, 50)
-    known = [*NAMES, *GENERATORS]
-    options.names = QUICK_SETS if options.quick else known
-    if options.sets:
-        options.names = options.sets.split(",")
-    wrong = set(options.names) - {*known, *VARIANTS}
-    if wrong:
-        parser.error(f"no set is named {', '.join(sorted(wrong))}: {', '.join(known)}")
+    options.names = options.sets or (QUICK_SETS if options.quick else known)
     absent = set(options.names) & set(NAMES) - set(available())
-    if absent and not options.wide_rows:
+    if absent and not (options.wide_rows or options.tables_only):
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")
-    if options.folder is None:
-        options.folder = HERE / "results" / STUDY
-        if options.quick:
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
     return options
 
 
-def main(arguments: list[str] | None = None) -> int:
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing of every set, or the million rows alone."""
+    if options.wide_rows:
+        result = {**surroundings(), "one_core": options.one_core, **wide_rows(options)}
+        parts = read_parts(options.folder)
+        write_parts(options.folder, {**parts, "wide_rows": result})
+        return
+    for name in options.names:
+        run_set(name, options)
+
+
+def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
     if options.one_core and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    options.folder.mkdir(parents=True, exist_ok=True)
-    begin = time.perf_counter()
-    if options.wide_rows:
-        result = {**surroundings(), "one_core": options.one_core, **wide_rows(options)}
-        page = options.folder / "wide_rows.json"
-        page.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        print(f"written: {page}")
-        return 0
-    try:
-        for name in options.names:
-            run_set(name, options)
-    except KeyboardInterrupt:
-        progress("stopped; run the same command again to go on")
-        return 130
-    text, summary = document(options.folder, [*NAMES, *VARIANTS, *GENERATORS])
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    around = {**surroundings(), "seconds": round(time.perf_counter() - begin, 1)}
-    (options.folder / "summary.json").write_text(
-        json.dumps({**around, "sides": summary}, indent=1) + "\n", encoding="utf-8"
-    )
-    print(text)
-    print(f"written: {options.folder / 'tables.md'}")
-    return 0
+    sides = [] if options.ours_only else [KHIOPS]
+    sides += [] if options.khiops_only else map(key_of, options.ours)
+    parts = [f"{side}/{name}" for side in sides for name in options.names]
+    run_study(STUDY, options, run, document, parts=parts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ledger import markdown
+from ledger import markdown, read_parts
+from uci_generators import GENERATORS
+from uci_sets import NAMES, VARIANTS
 
 KHIOPS = "khiops"
 COLUMNS = [
@@ -34,16 +35,15 @@ mean; twice when the difference is beyond two standard errors over folds.
 """
 
 
-def stored(folder: Path, names: list[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return side -> set -> file content, of the sets with all their folds only."""
+def stored(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return side -> set -> its part, of the sets with all their folds only."""
+    parts = read_parts(folder)
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for side in sorted(path for path in folder.iterdir() if path.is_dir()):
-        for name in names:
-            path = side / f"{name}.json"
-            if path.is_file():
-                content = json.loads(path.read_text(encoding="utf-8"))
-                if len(content["rows"].get("folds", [])) == content["folds"]:
-                    found.setdefault(content["side"], {})[name] = content
+    for side in sorted({key.partition("/")[0] for key in parts if "/" in key}):
+        for name in (*NAMES, *VARIANTS, *GENERATORS):
+            part = parts.get(f"{side}/{name}")
+            if part and len(part["rows"].get("folds", [])) == part["folds"]:
+                found.setdefault(side, {})[name] = part
     return found
 
 
@@ -172,21 +172,26 @@ def overview(summary: dict[str, dict[str, Any]]) -> str:
     return markdown(head, body)
 
 
-def document(folder: Path, names: list[str]) -> tuple[str, dict[str, Any]]:
-    """Return the page of all that is in the folder, and a summary for machines."""
-    found = stored(folder, names)
-    summary: dict[str, Any] = {}
-    parts = []
+def summaries(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the summary of each of our candidates that Khiops was compared with."""
+    found = stored(folder)
+    khiops = found.pop(KHIOPS, {})
+    return {
+        side: compare(khiops, sets)[1]
+        for side, sets in found.items()
+        if set(sets) & set(khiops)
+    }
+
+
+def document(folder: Path) -> str:
+    """Return the page of all that is in the folder."""
+    found, summary = stored(folder), summaries(folder)
+    parts = ["## Overview\n", overview(summary)] if summary else []
     for side, sets in found.items():
-        if side == KHIOPS:
-            continue
-        if set(sets) & set(found.get(KHIOPS, {})):
-            table, summary[side] = compare(found[KHIOPS], sets)
-            parts += [f"## {side}\n", table]
-        else:
+        if side in summary:
+            parts += [f"## {side}\n", compare(found[KHIOPS], sets)[0]]
+        elif side != KHIOPS:
             parts += [f"## {side}, alone\n", one_side(sets)]
     if KHIOPS in found:
         parts += ["## Khiops, alone\n", one_side(found[KHIOPS])]
-    if summary:
-        parts = ["## Overview\n", overview(summary), *parts]
-    return "\n".join([INTRODUCTION, *parts]), summary
+    return "\n".join([INTRODUCTION, *parts])

@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 import text_vectors
-from ledger import progress, run_script
-from nine_words_tables import FILE, TABLE_4, K, document, draw
+from ledger import Ledger, progress, run_script
+from nine_words_tables import TABLE_4, K, document, draw
 from peer_environment import PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import (
@@ -38,8 +38,8 @@ from sklearn.feature_extraction.text import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
+from study_run import run_study, study_parser
 from support_gains import gain_of, weights_of
-from unit_store import UnitStore, run_study, study_parser
 
 from bayesieve import (
     ClassCounts,
@@ -241,7 +241,7 @@ def choices(base: Rows) -> Iterator[tuple[str, Rows]]:
 def run(options: argparse.Namespace) -> None:
     """Do what is missing."""
     n_rows = QUICK_ROWS if options.quick else None
-    store = UnitStore(options.folder / FILE, study=STUDY, k=K, n_rows=n_rows)
+    store = Ledger(options.folder, STUDY, study=STUDY, k=K, n_rows=n_rows)
     for tokens in list(TOKENS)[: 1 if options.quick else None]:
         base = None
         for at in ("all words", "no stop words"):
@@ -258,7 +258,7 @@ VALUES = ("count", "present", "tf-idf")
 ALPHAS = (0.0, 1.0)
 
 
-def units_of(place: str, store: UnitStore) -> list[str]:
+def units_of(place: str, store: Ledger) -> list[str]:
     """Return the names of the units that are missing for one choice of words."""
     names = [f"lists: {place}", f"larger: {place}"]
     names += [f"search: {place}, {v}, {a:g}" for v in VALUES for a in ALPHAS]
@@ -269,7 +269,7 @@ def do_units(
     rows: Rows,
     place: str,
     todo: list[str],
-    store: UnitStore,
+    store: Ledger,
     options: argparse.Namespace,
 ) -> None:
     """Do the missing units of one choice of words, a process of peers a vector."""
@@ -299,12 +299,12 @@ def do_units(
                 progress(f"{name}: done")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     parser = study_parser(STUDY, __doc__, f"{QUICK_ROWS} reviews a side")
     parser.add_argument(
         "--without-peers", action="store_true", help="leave out the published code"
     )
-    return run_study(STUDY, parser.parse_args(arguments), run, document, draw)
+    run_study(STUDY, parser.parse_args(arguments), run, document, draw)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Page and figure of nine_words.py, made from its JSON alone."""
+"""Page and figure of nine_words.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLUE, GREEN, GREY, ORANGE, new_figure, save
-from ledger import markdown
-from unit_store import stored, surroundings_line
+from ledger import markdown, read_parts
+from study_run import surroundings_line
 
-FILE = "nine_words.json"
+STUDY = "nine_words"
 K = 9
 TABLE_4 = {
     "love": 0.69,
@@ -39,7 +39,7 @@ TITLES = {
 
 HEAD = """# Experiment 4: the nine words of IMDB
 
-Written by `nine_words_tables.py` from `nine_words.json`. Official split, {n_test:,}
+Written by `nine_words_tables.py` from the results beside it. Official split, {n_test:,}
 test reviews: the standard error of an accuracy is {error:.2f} points. k = 9; counts and
 alpha = 1 unless it is said otherwise. "Gain": what the list adds to the training
 log-likelihood of the model without words, as a share of what the certified optimum
@@ -233,7 +233,7 @@ def finding(units: dict[str, Any]) -> str:
 
 def document(folder: Path) -> str:
     """Return the page."""
-    content = stored(folder / FILE)
+    content = read_parts(folder)[STUDY]
     units = content["rows"]
     places = [place for place in PLACES if f"lists: {place}" in units]
     n_test = units[f"lists: {places[0]}"]["n_test"]
@@ -277,9 +277,9 @@ def document(folder: Path) -> str:
 # ------------------------------------------------------------------------------ figure
 
 
-def draw(folder: Path) -> list[Path]:
+def draw(folder: Path) -> None:
     """Draw the weights: Table 4 beside the published code and the optimum."""
-    units = stored(folder / FILE)["rows"]
+    units = read_parts(folder)[STUDY]["rows"]
     figure, (left, right) = new_figure(1, 2, width=10.0, height=5.0)
     setting = units["search: one letter, no stop words, count, 0"]
     bars = {"Table 4, as printed": TABLE_4}
@@ -308,7 +308,6 @@ def draw(folder: Path) -> list[Path]:
     figure.suptitle(title, fontsize=12)
     path = folder / "figure_weights.png"
     save(figure, path)
-    return [path]
 
 
 def draw_bars(axes: Any, bars: dict[str, dict[str, float]], colours: Any) -> None:

@@ -14,26 +14,31 @@ shifted by the minimum of their column, since the model is one of counts.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ledger import data_folder, markdown, progress, read_data, run_script, surroundings
+from ledger import (
+    Ledger,
+    data_folder,
+    markdown,
+    progress,
+    read_data,
+    read_parts,
+    run_script,
+)
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from smoothing_choice import class_sums
+from study_run import names_of, run_study, study_parser
 from support_gains import gain_of
 
 import bayesieve
 
-HERE = Path(__file__).resolve().parent
 STUDY = "published_objective"
 WORDS = (
     "cr",
@@ -218,9 +223,10 @@ def size_lines(sets: dict[str, Any]) -> list[list[str]]:
     return lines
 
 
-def document(content: dict[str, Any]) -> str:
+def document(folder: Path) -> str:
     """Return tables.md."""
-    sets = content["sets"]
+    content = read_parts(folder)[STUDY]
+    sets = content["rows"]
     lines = [line_of(name, sets[name]) for name in READERS if name in sets]
     cells = sum(len(found["cells"]) for found in sets.values())
     found = [differences(one) for one in sets.values()]
@@ -260,48 +266,28 @@ def document(content: dict[str, Any]) -> str:
     )
 
 
+def run(options: argparse.Namespace) -> None:
+    """Compare on the sets that are missing, writing after each."""
+    store = Ledger(options.folder, STUDY, study=STUDY, peers=PEERS)
+    for name in options.sets:
+        if name in store:
+            continue
+        if not (data_folder() / f"{name}.parquet").is_file():
+            progress(f"{name} is not here")
+            continue
+        store.put(name, compare(name, options.environment, options.limit))
+        progress(f"{name}: {len(store.rows[name]['cells'])} cells")
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Compare on the sets that are missing, write the JSON after each, then tables."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="three small sets")
-    parser.add_argument("--folder", type=Path, default=HERE / "results" / STUDY)
+    parser = study_parser(STUDY, __doc__, "three small sets")
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    parser.add_argument("--tables-only", action="store_true")
-    parser.add_argument("--sets", default=",".join(READERS))
+    parser.add_argument("--sets", type=names_of(READERS), default=list(READERS))
     parser.add_argument("--limit", type=float, default=300.0)
     options = parser.parse_args(arguments)
-    names = options.sets.split(",")
-    if wrong := [name for name in names if name not in READERS]:
-        parser.error(f"--sets takes {', '.join(READERS)}. Got {wrong[0]!r}.")
     if options.quick:
-        names = list(QUICK)
-        options.folder = Path(tempfile.mkdtemp(prefix="published_objective_"))
-    path = options.folder / "cells.json"
-    content: dict[str, Any] = {"study": STUDY, **surroundings(), "peers": PEERS}
-    content["sets"] = {}
-    if path.is_file():
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if not options.tables_only and stored["packages"] != content["packages"]:
-            sys.exit(f"{path} is of other versions. Hint: remove it to begin again.")
-        content = stored
-    if not options.tables_only:
-        for name in names:
-            if name in content["sets"]:
-                continue
-            if not (data_folder() / f"{name}.parquet").is_file():
-                progress(f"{name} is not here")
-                continue
-            content["sets"][name] = compare(name, options.environment, options.limit)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_suffix(".tmp")
-            draft.write_text(json.dumps(content) + "\n", encoding="utf-8")
-            os.replace(draft, path)
-            progress(f"{name}: {len(content['sets'][name]['cells'])} cells")
-    if not content["sets"]:
-        sys.exit(f"There is nothing in {path}. Hint: set BAYESIEVE_DATA and run it.")
-    text = document(content)
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    print(text)
+        options.sets = QUICK
+    run_study(STUDY, options, run, document)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from ledger import run_script
+from study_run import names_of
 
 HERE = Path(__file__).resolve().parent
 SCRIPTS = {
@@ -56,14 +57,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="small sizes for all")
     parser.add_argument("--folder", type=Path, help="begin anew, in this folder")
-    parser.add_argument(
-        "--only", default=",".join(SCRIPTS), help="default: all of them"
-    )
+    parser.add_argument("--only", type=names_of(SCRIPTS), default=list(SCRIPTS))
     options = parser.parse_args(arguments)
-    names = options.only.split(",")
-    if wrong := [name for name in names if name not in SCRIPTS]:
-        parser.error(f"--only takes {', '.join(SCRIPTS)}. Got {wrong[0]!r}.")
-    ends = {name: run(name, options.quick, options.folder) for name in names}
+    ends = {name: run(name, options.quick, options.folder) for name in options.only}
     print()
     for name, (seconds, code) in ends.items():
         state = "done" if code == 0 else f"FAILED with code {code}"

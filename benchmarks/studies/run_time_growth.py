@@ -33,12 +33,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from growth_tables import GENERATED, IMDB, SHARE, write
+from growth_tables import GENERATED, IMDB, SHARE, document, figure
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.naive_bayes import MultinomialNB
+from study_run import names_of, run_study, study_parser
 from text_vectors import available, load, split_rows
 from unlimited_cells import compared, short
 
@@ -46,7 +47,6 @@ from bayesieve import ClassCounts, NaiveFeatureSelector, solve_multinomial
 from measurement import in_own_process, peak_bytes, timed
 from solve_wide import SEED, published_bisection, zipf_table
 
-HERE = Path(__file__).resolve().parent
 STUDY = "run_time_growth"
 ALPHA = 1.0
 ROUNDS = 5
@@ -278,7 +278,8 @@ def told(columns: Sequence[str], row: Sequence[float | None]) -> str:
 def book_of(part: str, columns: Sequence[str], folder: Path) -> Ledger:
     """Return the ledger of one part."""
     return Ledger(
-        folder / f"{part}.json",
+        folder,
+        part,
         columns=columns,
         study=STUDY,
         part=part,
@@ -292,22 +293,26 @@ def book_of(part: str, columns: Sequence[str], folder: Path) -> Ledger:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, one round")
-    parser.add_argument("--folder", type=Path, default=HERE / "results" / STUDY)
-    parser.add_argument("--tables-only", action="store_true")
-    parser.add_argument("--again", action="store_true", help="measure anew")
-    parser.add_argument("--parts", default="generated,imdb")
+    parser = study_parser(STUDY, __doc__, "small sizes, one round")
+    parts = ["generated", "imdb"]
+    parser.add_argument("--parts", type=names_of(parts), default=parts)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--environment", type=Path, default=DEFAULT)
     hidden = {"nargs": 2, "help": argparse.SUPPRESS}
     parser.add_argument("--make", **hidden)
     parser.add_argument("--measure", **hidden)
-    options = parser.parse_args(arguments)
-    options.parts = [name for name in options.parts.split(",") if name]
-    for name in set(options.parts) - {"generated", "imdb"}:
-        parser.error(f"{name!r} is not known; the parts are generated and imdb.")
-    return options
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing of the parts that are asked for."""
+    # The generated tables first: a child's peak memory is at least its parent's.
+    if "generated" in options.parts:
+        sizes = QUICK_SIZES if options.quick else SIZES
+        generated(sizes, book_of("generated", GENERATED, options.folder), options)
+    if "imdb" in options.parts:
+        words = QUICK_WORDS if options.quick else WORDS
+        texts(words, book_of("imdb", IMDB, options.folder), options)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -320,22 +325,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps(table_round(*map(Path, options.measure))))
         return
     if options.quick:
-        options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
         options.rounds = 1
-    if options.tables_only and not any(options.folder.glob("*.json")):
-        sys.exit(f"There are no results in {options.folder}. Hint: run it first.")
-    if not options.tables_only:
-        for part in options.parts if options.again else ():
-            (options.folder / f"{part}.json").unlink(missing_ok=True)
-        # The generated tables first: a child's peak memory is at least its parent's.
-        if "generated" in options.parts:
-            sizes = QUICK_SIZES if options.quick else SIZES
-            generated(sizes, book_of("generated", GENERATED, options.folder), options)
-        if "imdb" in options.parts:
-            words = QUICK_WORDS if options.quick else WORDS
-            texts(words, book_of("imdb", IMDB, options.folder), options)
-    write(options.folder)
-    progress(f"written: {options.folder / 'tables.md'}")
+    run_study(STUDY, options, run, document, figure, parts=options.parts)
 
 
 if __name__ == "__main__":

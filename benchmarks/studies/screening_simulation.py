@@ -14,8 +14,6 @@ in percent; in brackets the standard deviation over replications (the paper's "S
 from __future__ import annotations
 
 import argparse
-import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +22,11 @@ from typing import Any
 import numpy as np
 from comparators import as_floats, comparators, count_errors, naive_bayes
 from joblib import Parallel, delayed
-from ledger import Ledger, blocks, markdown, progress
+from ledger import Ledger, blocks, markdown, progress, read_parts, run_script
+from study_run import run_study, study_parser
 
 import bayesieve
 
-HERE = Path(__file__).resolve().parent
 STUDY = "screening_simulation"
 SEED = 20170104
 N_CLASSES = 3
@@ -211,7 +209,8 @@ PARTS = {
 
 def ledger(folder: Path, part: str, setting: Setting) -> Ledger:
     return Ledger(
-        folder / part / f"{setting.name}.json",
+        folder,
+        f"{part}/{setting.name}",
         columns=PARTS[part][1],
         study=STUDY,
         part=part,
@@ -263,21 +262,24 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-def stored(folder: Path) -> dict[tuple[str, Setting], Ledger]:
+Contents = dict[tuple[str, Setting], dict[str, Any]]
+
+
+def stored(folder: Path) -> Contents:
     """Return all that is in a folder, whichever runs it came from."""
+    parts, nothing = read_parts(folder), {"columns": [], "rows": {}}
     return {
-        (part, setting): ledger(folder, part, setting)
+        (part, setting): parts.get(f"{part}/{setting.name}", nothing)
         for setting in SETTINGS
-        if (folder / "screeners" / f"{setting.name}.json").is_file()
+        if f"screeners/{setting.name}" in parts
         for part in PARTS
     }
 
 
-def percentages(setting: Setting, book: Ledger, key: str) -> dict[str, Any]:
+def percentages(setting: Setting, content: dict[str, Any], key: str) -> dict[str, Any]:
     """Return PCZ, PIZ and AMR of every replication of a draw, in percent."""
-    by_column = dict(
-        zip(book.columns, np.array(book.rows.get(key, []), float).T, strict=False)
-    )
+    rows = np.array(content["rows"].get(key, []), float)
+    by_column = dict(zip(content["columns"], rows.T, strict=False))
     result = {}
     for column, values in by_column.items():
         name, what = column.rsplit(" ", 1)
@@ -317,14 +319,14 @@ class Line:
         return float(self.paper(column).split(SPACE)[0])
 
 
-def summarise(ledgers: dict[tuple[str, Setting], Ledger]) -> list[Line]:
+def summarise(contents: Contents) -> list[Line]:
     lines = []
-    for setting in sorted({setting for _, setting in ledgers}):
-        book = ledgers["screeners", setting]
-        if not book.done("draw 0"):
+    for setting in sorted({setting for _, setting in contents}):
+        book = contents["screeners", setting]
+        if "draw 0" not in book["rows"]:
             continue
-        draws = [percentages(setting, book, key) for key in sorted(book.rows)]
-        slow = percentages(setting, ledgers["classifiers", setting], "draw 0")
+        draws = [percentages(setting, book, key) for key in sorted(book["rows"])]
+        slow = percentages(setting, contents["classifiers", setting], "draw 0")
         lines.append(
             Line(
                 setting,
@@ -407,14 +409,20 @@ def claims(lines: list[Line]) -> list[tuple[str, bool, str]]:
     return result
 
 
-def document(lines: list[Line], ledgers: dict[tuple[str, Setting], Ledger]) -> str:
+def document(folder: Path) -> str:
     """Return the Markdown page with both tables."""
-    books = [book for (part, _), book in ledgers.items() if part == "screeners"]
-    slow = [book for (part, _), book in ledgers.items() if part == "classifiers"]
-    replications = span([book.done("draw 0") for book in books])
-    draws = span([len(book.rows) for book in books])
+    contents = stored(folder)
+    lines = summarise(contents)
+    if not lines:
+        return "No table without screeners: run again with `--parts screeners`.\n"
+    rows = {part: [] for part in PARTS}
+    for (part, _), content in contents.items():
+        rows[part].append(content["rows"])
+    screened, slow = rows["screeners"], rows["classifiers"]
+    replications = span([len(one.get("draw 0", [])) for one in screened])
+    draws = span([len(one) for one in screened])
     further = span(
-        [book.done(key) for book in books for key in book.rows if key != "draw 0"]
+        [len(one[key]) for one in screened for key in one if key != "draw 0"]
     )
     part = [f"{what} {name}" for what in ("PCZ", "PIZ") for name in SCREENERS]
     amr = [f"AMR {name}" for name in SCREENERS]
@@ -437,7 +445,7 @@ def document(lines: list[Line], ledgers: dict[tuple[str, Setting], Ledger]) -> s
             "Naive Bayes on the true model and on the columns of each screener.\n",
             table(lines, ["AMR NB", *amr], draws=True),
             "The other classifiers on the true model, over "
-            f"{span([book.done('draw 0') for book in slow])} replications.\n",
+            f"{span([len(one.get('draw 0', [])) for one in slow])} replications.\n",
             table(lines, slow_columns, draws=False),
             "## What it must show\n",
             *(
@@ -458,15 +466,7 @@ def span(values: list[int]) -> str:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="four settings, few replications, anew"
-    )
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        help="where results are and go on from (default: results/, quick: a new one)",
-    )
+    parser = study_parser(STUDY, __doc__, "four settings, few replications")
     parser.add_argument("--jobs", type=int, default=2, help="processes (%(default)s)")
     parser.add_argument("--settings", nargs="+", choices=[s.name for s in SETTINGS])
     parser.add_argument("--parts", nargs="+", choices=[*PARTS], default=[*PARTS])
@@ -486,34 +486,16 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     for name, value in defaults.items():
         if getattr(options, name) is None:
             setattr(options, name, value)
-    if options.folder is None:
-        options.folder = HERE / "results" / STUDY
-        if options.quick:  # anew: a quick run is there to see that all of it runs
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
     by_name = {setting.name: setting for setting in SETTINGS}
     options.settings = [by_name[name] for name in options.settings]
     return options
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
-    try:
-        run(options)
-    except KeyboardInterrupt:
-        progress("stopped; run the same command again to go on")
-        return 130
-    ledgers = stored(options.folder)
-    lines = summarise(ledgers)
-    if not lines:
-        progress("no table without screeners; run again with --parts screeners")
-        return 0
-    page = options.folder / "tables.md"
-    page.write_text(document(lines, ledgers), encoding="utf-8")
-    for claim, holds, figures in claims(lines):
-        print(f"{'holds ' if holds else 'FAILS '} {claim}: {figures}")
-    print(f"written: {page}")
-    return 0
+    parts = [f"{part}/{one.name}" for part in options.parts for one in options.settings]
+    run_study(STUDY, options, run, document, parts=parts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

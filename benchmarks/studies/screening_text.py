@@ -15,9 +15,6 @@ paper ran and left out because it kept 4 words.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -25,13 +22,13 @@ from typing import Any
 import numpy as np
 from comparators import CLASSIFIERS, as_floats, comparators, count_errors
 from joblib import Parallel, delayed
-from ledger import Ledger, markdown, progress
+from ledger import Ledger, markdown, progress, read_parts, run_script
 from scipy import sparse
+from study_run import run_study, study_parser
 
 import bayesieve
 from measurement import read_data  # ledger has put its folder on the path
 
-HERE = Path(__file__).resolve().parent
 STUDY = "screening_text"
 SEED = 20170104
 MIN_DOCUMENTS = 5
@@ -119,7 +116,8 @@ def run(options: argparse.Namespace) -> None:
     for name in options.data:
         X, y = load(name, options.rows)
         book = Ledger(
-            options.folder / f"{name}.json",
+            options.folder,
+            name,
             columns=COLUMNS,
             study=STUDY,
             data=name,
@@ -147,15 +145,6 @@ def run(options: argparse.Namespace) -> None:
             progress(f"{name} split {split} {model}: {row[0]} columns")
 
 
-def stored(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return all that is in a folder, whichever runs it came from."""
-    return {
-        name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in DATA
-        if (folder / f"{name}.json").is_file()
-    }
-
-
 def line(values: list[list[float]]) -> list[str]:
     """Return misclassification of the five classifiers and the size, mean (sd)."""
     rows = np.array(values, dtype=float)
@@ -165,8 +154,9 @@ def line(values: list[list[float]]) -> list[str]:
     return [f"{value.mean():.1f} ({value.std(ddof=1):.1f})" for value in figures]
 
 
-def document(studies: dict[str, dict[str, Any]]) -> str:
+def document(folder: Path) -> str:
     """Return the Markdown page: one table for each data set, and the paper's."""
+    stored = read_parts(folder)
     head = ["", *CLASSIFIERS, "columns"]
     parts = [
         "# Table 3 of Guan, Shan and Guo: its protocol on public data\n",
@@ -175,7 +165,8 @@ def document(studies: dict[str, dict[str, Any]]) -> str:
         "brackets the standard deviation. L1NB: 5-fold cross-validation. The least",
         "error of each classifier is bold.\n",
     ]
-    for name, study in studies.items():
+    for name in [name for name in DATA if name in stored]:
+        study = stored[name]
         rows = study["rows"]
         # Only splits that every model has: lines of a table are of the same halves.
         splits = min(len(rows.get(model, [])) for model in MODELS)
@@ -210,15 +201,7 @@ def in_bold(body: list[list[str]]) -> list[list[str]]:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="2 splits of few rows, few trees, anew"
-    )
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        help="where results are and go on from (default: results/, quick: a new one)",
-    )
+    parser = study_parser(STUDY, __doc__, "2 splits of few rows, few trees")
     parser.add_argument("--jobs", type=int, default=2, help="processes (%(default)s)")
     parser.add_argument("--data", nargs="+", choices=DATA, default=[*DATA])
     parser.add_argument("--splits", type=int, help="random halves (100)")
@@ -231,25 +214,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         options.boosts = 50 if options.quick else 500
     if options.rows is None and options.quick:
         options.rows = 2_000
-    if options.folder is None:
-        options.folder = HERE / "results" / STUDY
-        if options.quick:  # anew: a quick run is there to see that all of it runs
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
     return options
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
-    try:
-        run(options)
-    except KeyboardInterrupt:
-        progress("stopped; run the same command again to go on")
-        return 130
-    page = options.folder / "tables.md"
-    page.write_text(document(stored(options.folder)), encoding="utf-8")
-    print(f"written: {page}")
-    return 0
+    run_study(STUDY, options, run, document, parts=options.data)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

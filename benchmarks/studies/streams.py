@@ -18,22 +18,20 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from candidates import kept, key_of, make
-from ledger import Ledger, markdown, progress
+from candidates import add_option, kept, key_of, make
+from ledger import Ledger, markdown, progress, read_parts, run_script
 from probability_scores import row_losses
+from study_run import names_of, run_study, study_parser
 
-HERE = Path(__file__).resolve().parent
 STUDY = "streams"
 SEED = 20240601
 CLIP = 1e-6
@@ -209,12 +207,9 @@ def run(options: argparse.Namespace) -> None:
         chunk = chunk_size(name, options)
         rows = options.rows if name not in BUNDLED else options.bundled_rows
         stream = None
-        path = options.folder / f"{name}.json"
-        whole = options.river == list(RIVER)
-        if options.again and whole and not (options.river_only or options.ours_only):
-            path.unlink(missing_ok=True)
         book = Ledger(
-            path,
+            options.folder,
+            name,
             columns=COLUMNS,
             study=STUDY,
             stream=name,
@@ -263,19 +258,21 @@ def summary_of(rows: list[list[Any]]) -> dict[str, Any]:
 
 def stored(folder: Path) -> dict[str, dict[str, Any]]:
     """Return all streams that are in a folder."""
+    parts = read_parts(folder)
+    return {name: parts[name] for name in STREAMS if name in parts}
+
+
+def scores(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return stream -> model -> its scores."""
     return {
-        name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in STREAMS
-        if (folder / f"{name}.json").is_file()
-    }
-
-
-def document(studies: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
-    """Return the page of tables, and the same figures for machines."""
-    facts = {
         name: {model: summary_of(rows) for model, rows in study["rows"].items()}
-        for name, study in studies.items()
+        for name, study in stored(folder).items()
     }
+
+
+def document(folder: Path) -> str:
+    """Return the page of tables."""
+    studies, facts = stored(folder), scores(folder)
     models = list(dict.fromkeys(model for found in facts.values() for model in found))
     parts = [
         "# Streams: test, then train\n",
@@ -315,7 +312,13 @@ def document(studies: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
             "## Variables kept at the end\n",
             markdown(["", "model", "kept"], body),
         ]
-    return "\n".join(parts), facts
+    return "\n".join(parts)
+
+
+def draw(folder: Path) -> None:
+    """Draw a figure for each stream."""
+    for name, study in stored(folder).items():
+        plot(name, study, folder / f"{name}.png")
 
 
 def plot(name: str, study: dict[str, Any], path: Path) -> None:
@@ -343,73 +346,35 @@ def plot(name: str, study: dict[str, Any], path: Path) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = study_parser(STUDY, __doc__, "3,000 rows a stream")
     add = parser.add_argument
-    add("--quick", action="store_true", help="3,000 rows a stream, anew")
-    add("--folder", type=Path, help="results (default: results/, quick: a new one)")
-    add("--streams", help="names with commas between (all)")
+    add("--streams", type=names_of(STREAMS), default=STREAMS, help="(all)")
     add("--rows", type=int, help="rows of a synthetic stream (100,000)")
     add("--chunk", type=int, help="rows of a chunk (1,000; small real sets a tenth)")
-    add("--river", help="River's models to run, with commas between (all)")
+    add("--river", type=names_of(RIVER), default=RIVER, help="its models (all)")
     add("--river-only", action="store_true")
     add("--ours-only", action="store_true")
-    add(
-        "--ours",
-        nargs="*",
-        action="append",
-        metavar="NAME=VALUE",
-        help="options of SelectiveNB; repeat to compare several",
-    )
-    add("--again", action="store_true", help="forget what is stored of these models")
+    add_option(parser)
     options = parser.parse_args(arguments)
     options.ours = options.ours or [[]]
     options.rows = options.rows or (3_000 if options.quick else 100_000)
     options.chunk = options.chunk or (500 if options.quick else 1_000)
     options.bundled_rows = 2_000 if options.quick else 1_000_000
-    names = options.streams.split(",") if options.streams else list(STREAMS)
-    if set(names) - set(STREAMS):
-        parser.error(f"streams are {', '.join(STREAMS)}")
-    options.streams = names
-    if options.folder is None:
-        options.folder = HERE / "results" / STUDY
-        if options.quick:
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
-    options.river = options.river.split(",") if options.river else list(RIVER)
-    unknown = set(options.river) - set(RIVER)
-    if unknown:
-        parser.error(f"--river must name some of {', '.join(RIVER)}; got {unknown}")
     return options
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
-    try:
-        version("river")
-    except PackageNotFoundError:
+    if not (options.tables_only or find_spec("river")):
         how = "\n".join(__doc__.splitlines()[-5:]).rstrip()
         sys.exit(f"River is not installed here. Hint:\n\n{how}")
-    try:
-        run(options)
-    except KeyboardInterrupt:
-        progress("stopped; run the same command again to go on")
-        return 130
-    studies = stored(options.folder)
-    text, facts = document(studies)
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    (options.folder / "summary.json").write_text(
-        json.dumps(facts, indent=1) + "\n", encoding="utf-8"
+    whole = list(options.river) == list(RIVER) and not (
+        options.river_only or options.ours_only
     )
-    if find_spec("matplotlib"):
-        for name, study in studies.items():
-            plot(name, study, options.folder / f"{name}.png")
-    else:
-        progress("no matplotlib here: no figures")
-    print(text)
-    print(f"written: {options.folder / 'tables.md'}")
-    return 0
+    run_study(
+        STUDY, options, run, document, draw, parts=options.streams if whole else ()
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

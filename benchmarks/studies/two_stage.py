@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from dataclasses import replace
 from itertools import product
@@ -26,6 +25,7 @@ import numpy as np
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PeerWorker
 from smoothing_choice import class_sums
+from study_run import at_least_one, names_of, run_study, study_parser
 from support_gains import gain_of
 from text_vectors import (
     FILES,
@@ -39,15 +39,15 @@ from text_vectors import (
     vectors,
     wanted_size,
 )
+from two_stage_figures import draw
 from two_stage_models import (
     STAGE_2,
     accuracy,
     choose_alpha,
 )
 from two_stage_selectors import BY_NAME, SELECTORS, Question, Selection
-from two_stage_tables import COLUMNS, PERCENTS, write_tables
+from two_stage_tables import COLUMNS, PERCENTS, document
 
-HERE = Path(__file__).resolve().parent
 STUDY = "two_stage"
 # The paper has 10 of each; a whole run takes several hours.
 SPLITS = {"mpqa": 10, "amazon": 5, "sst2": 3, "twitter": 3, "imdb": 3}
@@ -56,7 +56,8 @@ SPLITS = {"mpqa": 10, "amazon": 5, "sst2": 3, "twitter": 3, "imdb": 3}
 def book_of(data: str, vector: str, options: argparse.Namespace) -> Ledger:
     """Return the ledger of one set as one vector."""
     return Ledger(
-        options.folder / f"{data}_{vector}.json",
+        options.folder,
+        f"{data}_{vector}",
         columns=COLUMNS,
         study=STUDY,
         data=data,
@@ -135,55 +136,41 @@ def run_split(
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options; --quick has few of everything."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--quick", action="store_true", help="counts of MPQA, one split"
-    )
-    parser.add_argument("--folder", type=Path, default=HERE / "results" / STUDY)
+    parser = study_parser(STUDY, __doc__, "counts of MPQA, one split")
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    parser.add_argument("--tables-only", action="store_true")
-    parser.add_argument("--sets", default=",".join(NAMES))
-    parser.add_argument("--vectors", default=",".join(VECTORS))
-    parser.add_argument("--selectors", default=",".join(BY_NAME))
-    parser.add_argument("--splits", type=int, help="of every set (default: its own)")
+    parser.add_argument("--sets", type=names_of(FILES), default=NAMES)
+    parser.add_argument("--vectors", type=names_of(VECTORS), default=list(VECTORS))
+    parser.add_argument("--selectors", type=names_of(BY_NAME), default=list(BY_NAME))
+    parser.add_argument("--splits", type=at_least_one, help="of every set (its own)")
     parser.add_argument(
         "--limit", type=float, default=200.0, help="seconds for one question"
     )
     options = parser.parse_args(arguments)
-    for name, allowed in (
-        ("sets", FILES),
-        ("vectors", VECTORS),
-        ("selectors", BY_NAME),
-    ):
-        given = getattr(options, name).split(",")
-        if wrong := [word for word in given if word not in allowed]:
-            parser.error(f"--{name} takes {', '.join(allowed)}. Got {wrong[0]!r}.")
-        setattr(options, name, given)
-    if options.splits is not None and options.splits < 1:
-        parser.error(f"--splits must be at least 1. Got {options.splits}.")
     if options.quick:
         options.sets, options.vectors, options.splits = ["mpqa"], ["count"], 1
         options.limit = 20.0
-        options.folder = Path(tempfile.mkdtemp(prefix="two_stage_"))
     return options
 
 
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing, split by split: wherever it ends, every set has as many."""
+    here = [name for name in options.sets if name in available()]
+    if not here:
+        sys.exit("None of the sets is here. Hint: set BAYESIEVE_DATA.")
+    texts = {name: load(name) for name in here}
+    counts = {name: options.splits or SPLITS[name] for name in here}
+    for split in range(max(counts.values())):
+        for name, vector in product(here, options.vectors):
+            if split < counts[name]:
+                book = book_of(name, vector, options)
+                run_split(texts[name], vector, split, book, options)
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Run what is missing, then write tables and figures."""
     options = parse(arguments)
-    if not options.tables_only:
-        here = [name for name in options.sets if name in available()]
-        if not here:
-            sys.exit("None of the sets is here. Hint: set BAYESIEVE_DATA.")
-        texts = {name: load(name) for name in here}
-        counts = {name: options.splits or SPLITS[name] for name in here}
-        # Split by split: wherever it is stopped, every set has about as many.
-        for split in range(max(counts.values())):
-            for name, vector in product(here, options.vectors):
-                if split < counts[name]:
-                    book = book_of(name, vector, options)
-                    run_split(texts[name], vector, split, book, options)
-    write_tables(options.folder)
+    here = [name for name in options.sets if name in available()]
+    parts = [f"{name}_{vector}" for name, vector in product(here, options.vectors)]
+    run_study(STUDY, options, run, document, draw, parts=parts)
 
 
 if __name__ == "__main__":

@@ -103,8 +103,9 @@ def grid(
     return figure
 
 
-def draw(results: Results, folder: Path) -> None:
+def draw(folder: Path) -> None:
     """Write the figures of every stage 2."""
+    results = Results(folder)
     for stage_2, label in STAGE_2.items():
         shares = [(f"{p:g} % of the words", "count", p) for p in PERCENTS]
         title = (

@@ -70,7 +70,7 @@ def ours(asked: Question, *, presence: bool, refine: bool) -> Iterator[Selection
     for k in asked.sizes:
         if presence:
             model = bayesieve.NaiveFeatureSelector(
-                k=k, model="bernoulli", binarize=0.0, refine=refine
+                k=k, model="bernoulli", refine=refine
             )
         else:
             model = bayesieve.NaiveFeatureSelector(

@@ -11,23 +11,20 @@ with the rows in memory; all sides take turns and the best of each counts.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ledger import markdown, progress, run_script, surroundings
+from ledger import Ledger, markdown, progress, read_parts, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from sklearn.naive_bayes import MultinomialNB
+from study_run import at_least_one, names_of, run_study, study_parser
 from text_vectors import FILES, NAMES, TITLES, available, load, vectors, wanted_size
 
 import bayesieve
 from measurement import timed
 
-HERE = Path(__file__).resolve().parent
 STUDY = "two_stage_speed"
 PERCENT = 5.0
 REPEATS = 5
@@ -118,10 +115,10 @@ def ratio_text(value: float | None, base: float | None) -> str:
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
-def verdict(content: dict[str, Any]) -> str:
+def verdict(sets: dict[str, Any]) -> str:
     """Return what the ratios say of the paper's "more than 1000 times"."""
     saga, liblinear = [], []
-    for found in content["sets"].values():
+    for found in sets.values():
         base = best(found, "likelihood")
         saga += [s / base for s in [best(found, "l1_saga")] if s]
         liblinear += [s / base for s in [best(found, "l1_liblinear")] if s]
@@ -135,9 +132,11 @@ def verdict(content: dict[str, Any]) -> str:
     )
 
 
-def document(content: dict[str, Any]) -> str:
+def document(folder: Path) -> str:
     """Return tables.md."""
-    sets = content["sets"]
+    content = read_parts(folder)[STUDY]
+    sets = content["rows"]
+    repeats = max(len(found["seconds"]["likelihood"]) for found in sets.values())
     names = [name for name in NAMES if name in sets]
     versions = {**content["packages"], **content["peers"]}
     sizes = [
@@ -168,14 +167,14 @@ def document(content: dict[str, Any]) -> str:
         [
             "# Seconds to select 5 % of the words\n",
             "Count vectors, training rows of the first split, smoothing 1. Best of "
-            f"{content['repeats']} repetitions in turns (saga and celer one to "
-            f"{content['repeats']}, the search once), load "
+            f"{repeats} repetitions in turns (saga and celer one to "
+            f"{repeats}, the search once), load "
             f"{content['load_average'][0]:g} at the beginning. Ours uses all "
             "processors where it pays, the peers one.\n",
             ", ".join(f"{name} {version}" for name, version in versions.items())
             + f"; Python {content['python']}; {content['processor']}, "
             f"{content['processors']} processors.\n",
-            verdict(content),
+            verdict(sets),
             markdown(["", "rows", "words", "k"], sizes),
             markdown(["", *(TITLES[n] for n in names)], times),
             "Times as long as our selection by likelihood:\n",
@@ -186,7 +185,7 @@ def document(content: dict[str, Any]) -> str:
     )
 
 
-def draw(content: dict[str, Any], path: Path) -> None:
+def draw(folder: Path) -> None:
     """Write the figure: seconds of each side, a group of bars for each set."""
     from figure_style import (
         BLUE,
@@ -200,7 +199,8 @@ def draw(content: dict[str, Any], path: Path) -> None:
         save,
     )
 
-    names = [name for name in NAMES if name in content["sets"]]
+    sets = read_parts(folder)[STUDY]["rows"]
+    names = [name for name in NAMES if name in sets]
     colours = dict(
         zip(
             ("likelihood", "refined", "published", "l1_liblinear", "l1_celer"),
@@ -212,7 +212,7 @@ def draw(content: dict[str, Any], path: Path) -> None:
     figure, axes = new_figure(width=9, height=4.4)
     width = 0.8 / len(colours)
     for at, (side, colour) in enumerate(colours.items()):
-        heights = [best(content["sets"][name], side) or np.nan for name in names]
+        heights = [best(sets[name], side) or np.nan for name in names]
         places = np.arange(len(names)) + (at - (len(colours) - 1) / 2) * width
         axes.bar(places, heights, width, color=colour, label=SIDES[side])
     axes.set_yscale("log")
@@ -221,68 +221,31 @@ def draw(content: dict[str, Any], path: Path) -> None:
     axes.set_title("Selecting 5 % of the words: seconds of each method")
     axes.grid(axis="x", visible=False)
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    save(figure, path)
+    save(figure, folder / "figure_seconds.png")
 
 
 # -------------------------------------------------------------------------------- runs
 
 
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options; --quick has one set and one repetition."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="MPQA, one repetition")
-    parser.add_argument("--folder", type=Path, default=HERE / "results" / STUDY)
-    parser.add_argument("--environment", type=Path, default=DEFAULT)
-    parser.add_argument("--tables-only", action="store_true")
-    parser.add_argument("--again", action="store_true", help="measure stored sets anew")
-    parser.add_argument("--sets", default=",".join(NAMES))
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--slow-repeats", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=600.0)
-    options = parser.parse_args(arguments)
-    if min(options.repeats, options.slow_repeats) < 1:
-        parser.error("--repeats and --slow-repeats must be at least 1.")
-    options.sets = options.sets.split(",")
-    if wrong := [name for name in options.sets if name not in FILES]:
-        parser.error(f"--sets takes {', '.join(FILES)}. Got {wrong[0]!r}.")
-    if options.quick:
-        options.sets, options.repeats, options.slow_repeats = ["mpqa"], 1, 1
-        options.folder = Path(tempfile.mkdtemp(prefix="two_stage_speed_"))
-    return options
+def run(options: argparse.Namespace) -> None:
+    """Measure the sets that are missing, writing after each."""
+    store = Ledger(options.folder, STUDY, study=STUDY, percent=PERCENT, peers=PEERS)
+    for name in options.sets:
+        if name in available() and name not in store:
+            store.put(name, measure(name, options))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure the sets that are missing, write the JSON after each, then the tables."""
-    options = parse(arguments)
-    path = options.folder / "seconds.json"
-    header = {
-        "study": STUDY,
-        "percent": PERCENT,
-        "repeats": options.repeats,
-        "slow_repeats": options.slow_repeats,
-        **surroundings(),
-        "peers": PEERS,
-    }
-    content: dict[str, Any] = {**header, "sets": {}}
-    if path.is_file() and not options.again:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if not options.tables_only and stored["packages"] != header["packages"]:
-            sys.exit(f"{path} is of other versions. Hint: --again measures anew.")
-        content = stored
-    if not options.tables_only:
-        for name in (n for n in options.sets if n in available()):
-            if name not in content["sets"]:
-                content["sets"][name] = measure(name, options)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                draft = path.with_suffix(".tmp")
-                draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-                os.replace(draft, path)
-    if not content["sets"]:
-        sys.exit(f"There is nothing in {path}. Hint: set BAYESIEVE_DATA and run it.")
-    text = document(content)
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    draw(content, options.folder / "figure_seconds.png")
-    print(text)
+    parser = study_parser(STUDY, __doc__, "MPQA, one repetition")
+    parser.add_argument("--environment", type=Path, default=DEFAULT)
+    parser.add_argument("--sets", type=names_of(FILES), default=NAMES)
+    parser.add_argument("--repeats", type=at_least_one, default=REPEATS)
+    parser.add_argument("--slow-repeats", type=at_least_one, default=2)
+    parser.add_argument("--limit", type=float, default=600.0)
+    options = parser.parse_args(arguments)
+    if options.quick:
+        options.sets, options.repeats, options.slow_repeats = ["mpqa"], 1, 1
+    run_study(STUDY, options, run, document, draw)
 
 
 if __name__ == "__main__":

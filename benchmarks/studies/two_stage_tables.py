@@ -1,4 +1,4 @@
-"""Tables of two_stage.py, made from its JSON alone.
+"""Tables of two_stage.py, made from its results alone.
 
 A cell is the mean over splits. Its error is the standard error over splits or, where
 that is larger or there are fewer than three splits, that of a share of the test rows;
@@ -11,15 +11,13 @@ as an l1 search that the limit cut short, is neither ahead nor ranked there.
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ledger import markdown
+from ledger import markdown, read_parts
 from text_vectors import NAMES, TITLES, VECTORS
 from two_stage_models import STAGE_2
 from two_stage_selectors import BY_NAME, OURS, SELECTORS
@@ -65,10 +63,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.headers: list[dict[str, Any]] = []
         self._rows: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
-        for path in sorted(folder.glob("*_*.json")):
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            if stored.get("study") != "two_stage":
-                continue
+        for _, stored in sorted(read_parts(folder).items()):
             rows = stored.pop("rows")
             self.headers.append(stored)
             self._rows[stored["data"], stored["vector"]] = {
@@ -338,8 +333,9 @@ def missing_lines(results: Results) -> list[str]:
     return lines
 
 
-def document(results: Results) -> str:
+def document(folder: Path) -> str:
     """Return tables.md."""
+    results = Results(folder)
     header = results.headers[0]
     versions = ", ".join(f"{n} {v}" for n, v in header["packages"].items())
     splits = ", ".join(
@@ -400,15 +396,3 @@ def document(results: Results) -> str:
     if lost:
         parts += ["## Who did not end\n", "\n".join(lost) + "\n"]
     return "\n".join(parts)
-
-
-def write_tables(folder: Path) -> None:
-    """Write tables.md and the figures."""
-    results = Results(folder)
-    if not results.headers:
-        sys.exit(f"There are no results in {folder}. Hint: run it first.")
-    (folder / "tables.md").write_text(document(results), encoding="utf-8")
-    from two_stage_figures import draw
-
-    draw(results, folder)
-    print(f"written: {folder / 'tables.md'}")

@@ -103,11 +103,6 @@ def load(name: str) -> DataSet:
     return DataSet(name, plain_columns(frame.drop(columns=drop)), y)
 
 
-def load_all(names: list[str] | None = None) -> list[DataSet]:
-    """Return several sets; all of NAMES when none are named."""
-    return [load(name) for name in (NAMES if names is None else names)]
-
-
 def plain_columns(frame: Any) -> Any:
     """Return a copy with numbers as they are and anything else as str or None."""
     import pandas as pd

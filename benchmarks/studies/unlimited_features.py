@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from pathlib import Path
 from ledger import Ledger, progress, run_script
 from peer_environment import DEFAULT, PEERS, PeerWorker
 from smoothing_choice import FOLDS
+from study_run import at_least_one, names_of, run_study, study_parser
 from text_vectors import (
     NAMES,
     SEED,
@@ -37,9 +37,8 @@ from text_vectors import (
     wanted_size,
 )
 from unlimited_cells import ALPHAS, COLUMNS, Job, cell, prepared
-from unlimited_tables import PERCENTS, write
+from unlimited_tables import PERCENTS, document, figure
 
-HERE = Path(__file__).resolve().parent
 STUDY = "unlimited_features"
 SPLITS = {"mpqa": 10, "amazon": 5, "sst2": 5, "twitter": 5, "imdb": 2}
 QUICK = {"mpqa": 1}
@@ -49,7 +48,8 @@ LIMIT = 900.0  # seconds for one answer of the published code
 def book_of(name: str, vector: str, folder: Path) -> Ledger:
     """Return the ledger of one set and vector."""
     return Ledger(
-        folder / f"{name}_{vector}.json",
+        folder,
+        f"{name}_{vector}",
         columns=COLUMNS,
         study=STUDY,
         data=name,
@@ -94,25 +94,13 @@ def do_split(data: Texts, vector: str, split: int, options: argparse.Namespace) 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one split of MPQA")
-    parser.add_argument("--folder", type=Path, default=HERE / "results" / STUDY)
-    parser.add_argument("--tables-only", action="store_true")
-    parser.add_argument("--again", action="store_true", help="measure anew")
-    parser.add_argument("--sets", default=",".join(NAMES), help="default: %(default)s")
-    parser.add_argument("--vectors", default=",".join(VECTORS))
-    parser.add_argument("--splits", type=int, help="so many for every set")
+    parser = study_parser(STUDY, __doc__, "one split of MPQA")
+    parser.add_argument("--sets", type=names_of(NAMES), default=NAMES)
+    parser.add_argument("--vectors", type=names_of(VECTORS), default=list(VECTORS))
+    parser.add_argument("--splits", type=at_least_one, help="so many for every set")
     parser.add_argument("--limit", type=float, default=LIMIT)
     parser.add_argument("--environment", type=Path, default=DEFAULT)
-    options = parser.parse_args(arguments)
-    if options.splits is not None and options.splits < 1:
-        parser.error(f"--splits must be at least 1. Got {options.splits}.")
-    options.sets = [name for name in options.sets.split(",") if name]
-    options.vectors = [name for name in options.vectors.split(",") if name]
-    for given, known in ((options.sets, NAMES), (options.vectors, VECTORS)):
-        for name in set(given) - set(known):
-            parser.error(f"{name!r} is not known; there are {', '.join(known)}.")
-    return options
+    return parser.parse_args(arguments)
 
 
 def planned(options: argparse.Namespace, here: Sequence[str]) -> dict[str, int]:
@@ -124,30 +112,26 @@ def planned(options: argparse.Namespace, here: Sequence[str]) -> dict[str, int]:
     return {name: count for name, count in wanted.items() if name in here}
 
 
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing, split by split."""
+    plan = planned(options, available())
+    if not plan:
+        sys.exit("No set is here. Hint: set BAYESIEVE_DATA to the data folder.")
+    texts = {name: load(name) for name in plan}
+    for split in range(max(plan.values())):
+        for name in plan:
+            if split < plan[name]:
+                for vector in options.vectors:
+                    do_split(texts[name], vector, split, options)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study, or what is left of it."""
     options = parsed(arguments)
     options.began = int(time.time())
-    if options.quick:
-        options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
-    if options.tables_only and not any(options.folder.glob("*.json")):
-        sys.exit(f"There are no results in {options.folder}. Hint: run it first.")
-    if not options.tables_only:
-        plan = planned(options, available())
-        if not plan:
-            sys.exit("No set is here. Hint: set BAYESIEVE_DATA to the data folder.")
-        if options.again:
-            for name in plan:
-                for vector in options.vectors:
-                    (options.folder / f"{name}_{vector}.json").unlink(missing_ok=True)
-        texts = {name: load(name) for name in plan}
-        for split in range(max(plan.values())):
-            for name in plan:
-                if split < plan[name]:
-                    for vector in options.vectors:
-                        do_split(texts[name], vector, split, options)
-    write(options.folder)
-    progress(f"written: {options.folder / 'tables.md'}")
+    here = [name for name in options.sets if name in available()]
+    parts = [f"{name}_{vector}" for name in here for vector in options.vectors]
+    run_study(STUDY, options, run, document, figure, parts=parts)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables and figure of unlimited_features.py, made from its JSON files alone."""
+"""Tables and figure of unlimited_features.py, made from its results alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from figure_style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, new_figure, save
-from ledger import markdown
+from ledger import markdown, read_parts
 from text_vectors import NAMES, TITLES, VECTORS
 
 WIDTH = 88
@@ -98,10 +98,9 @@ class Case:
 
 def contents_of(folder: Path) -> list[dict[str, Any]]:
     """Return what is stored, in the order of the study."""
-    paths = [folder / f"{name}_{vector}.json" for name in NAMES for vector in VECTORS]
-    return [
-        json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()
-    ]
+    parts = read_parts(folder)
+    names = [f"{name}_{vector}" for name in NAMES for vector in VECTORS]
+    return [parts[name] for name in names if name in parts]
 
 
 def case_of(content: dict[str, Any]) -> Case | None:
@@ -166,7 +165,7 @@ def intro(contents: list[dict[str, Any]]) -> str:
     )
     return f"""# Unlimited features: Experiment 2
 
-Written by `unlimited_tables.py` from the JSON files beside it. Five texts, four
+Written by `unlimited_tables.py` from the results beside it. Five texts, four
 vectors, every term of the training rows; 0.01, 0.05, 0.1 and 1 % of them are kept (at
 least 2). Stage 1 selects, stage 2 is `MultinomialNB` on the chosen columns. One alpha
 for all selectors and for stage 2: the best in {first["folds"]}-fold cross-validation of
@@ -542,10 +541,3 @@ def figure(folder: Path) -> None:
         fontsize=11,
     )
     save(picture, folder / "figure_gain_and_time.png")
-
-
-def write(folder: Path) -> None:
-    """Write tables.md and the figure."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "tables.md").write_text(document(folder), encoding="utf-8")
-    figure(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +12,6 @@ import numpy as np
 INK = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v")
-
-
-def can_draw() -> bool:
-    """Tell whether matplotlib is here."""
-    return find_spec("matplotlib") is not None
 
 
 def _pyplot() -> Any:

@@ -8,8 +8,7 @@ of which a study may take the first few.
 from __future__ import annotations
 
 import argparse
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +16,9 @@ from typing import Any
 
 import numpy as np
 from khiops_comparison import SEED, read
-from ledger import Ledger, progress
+from ledger import Ledger
 from probability_scores import all_classes, stratified_folds
+from study_run import names_of, study_parser
 from uci_generators import GENERATORS
 from uci_sets import NAMES, available
 
@@ -26,15 +26,14 @@ from bayesieve import MODLEncoder
 from bayesieve.preprocessing._prepare import log_likelihood_tables
 from bayesieve.weights import (
     AveragedResult,
+    Averaging,
     PartTerms,
     SubsetProblem,
     WeightProblem,
-    averaged,
     compression_rate_of,
-    variable_costs,
+    feature_costs,
 )
 
-HERE = Path(__file__).resolve().parent
 FOLDS = 10
 ALL_SETS = (*NAMES, *GENERATORS)
 QUICK_SETS = ("iris", "heart", "glass", "segmentation", "waveform_noise")
@@ -93,13 +92,14 @@ class Fold:
             self.train_terms,
             self.codes,
             self.log_prior,
-            variable_costs(self.preparation, self.n_variables),
+            feature_costs(self.preparation, self.n_variables),
             regularization=regularization,
             exponent=exponent,
         )
 
     def averaged(self) -> AveragedResult:
         """Return the weights of the baseline SNB, with the prior of its article."""
+        levels = self.encoder.levels_[self.informative]
         problem = SubsetProblem(
             self.train_terms,
             self.codes,
@@ -107,10 +107,9 @@ class Fold:
             self.preparation,
             self.n_variables,
             regularization=1.0,
+            order=np.argsort(-levels, kind="stable"),
         )
-        levels = self.encoder.levels_[self.informative]
-        order = np.argsort(-levels, kind="stable")
-        return averaged(problem, order, random_state=self.generator())
+        return Averaging().minimise(problem, random_state=self.generator())
 
     def train_compression(self, weights: np.ndarray) -> float:
         """1 - NLL(w) / NLL(0): the criterion without penalty, so what is optimised."""
@@ -163,20 +162,22 @@ Measure = Callable[[Fold, str], Sequence[float]]
 
 def run_set(
     name: str,
-    path: Path,
+    folder: Path,
     keys: Sequence[str],
     measure: Measure,
     *,
     study: str,
     columns: Sequence[str],
     folds: int,
+    part: str = "",
     **header: Any,
 ) -> Ledger:
     """Measure what is missing of one set, fold by fold, and write after every row."""
     data = read(name)
     labels, y = np.unique(data.y, return_inverse=True)
     book = Ledger(
-        path,
+        folder,
+        part or name,
         columns=columns,
         study=study,
         data=name,
@@ -204,22 +205,17 @@ def rounded(value: float) -> float:
 # --------------------------------------------------------------------------- options
 
 
-def option_parser(description: str | None) -> argparse.ArgumentParser:
+def option_parser(study: str, description: str | None) -> argparse.ArgumentParser:
     """Return a parser with the options of all three studies."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = study_parser(study, description, "five sets, two folds")
     add = parser.add_argument
-    add("--quick", action="store_true", help="five sets, two folds, anew")
-    add("--folder", type=Path, help="results (default: results/, quick: a new one)")
-    add("--sets", help="names with commas between (all, the generated ones included)")
+    add("--sets", type=names_of(ALL_SETS), help="names with commas between (all)")
     add("--folds", type=int, help=f"how many of the {FOLDS} folds are run (all)")
-    add("--tables-only", action="store_true", help="tables and figures of what is here")
     return parser
 
 
 def parsed(
-    parser: argparse.ArgumentParser, arguments: list[str] | None, study: str
+    parser: argparse.ArgumentParser, arguments: list[str] | None
 ) -> argparse.Namespace:
     """Return the options with their defaults filled in."""
     options = parser.parse_args(arguments)
@@ -227,39 +223,8 @@ def parsed(
         options.folds = QUICK_FOLDS if options.quick else FOLDS
     if not 1 <= options.folds <= FOLDS:
         parser.error(f"--folds must be in 1..{FOLDS}")
-    names = QUICK_SETS if options.quick else ALL_SETS
-    options.names = options.sets.split(",") if options.sets else list(names)
-    wrong = set(options.names) - set(ALL_SETS)
-    if wrong:
-        parser.error(f"no set is named {', '.join(sorted(wrong))}: {ALL_SETS}")
+    options.names = options.sets or (QUICK_SETS if options.quick else ALL_SETS)
     absent = set(options.names) & set(NAMES) - set(available())
     if absent and not options.tables_only:
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")
-    if options.folder is None:
-        options.folder = HERE / "results" / study
-        if options.quick:
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{study}_"))
-    options.folder.mkdir(parents=True, exist_ok=True)
     return options
-
-
-def each_set(options: argparse.Namespace, run: Callable[[str], None]) -> bool:
-    """Run all sets; False if stopped by the keyboard."""
-    if options.tables_only:
-        return True
-    try:
-        for name in options.names:
-            progress(name)
-            run(name)
-    except KeyboardInterrupt:
-        progress("stopped; run the same command again to go on")
-        return False
-    return True
-
-
-def ledgers(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the sets that a folder has results of, in the order of ALL_SETS."""
-    for name in ALL_SETS:
-        path = folder / f"{name}.json"
-        if path.is_file():
-            yield name, path

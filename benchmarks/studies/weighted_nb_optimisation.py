@@ -13,8 +13,7 @@ Phoneme.
 
 from __future__ import annotations
 
-import json
-import sys
+import argparse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,13 +26,13 @@ from fold_results import (
     significantly_greater,
 )
 from khiops_comparison import SEED, read
-from ledger import Ledger, markdown, progress
+from ledger import Ledger, markdown, progress, read_parts, run_script
 from probability_scores import compression, stratified_folds
-from weighted_nb_figures import Path2D, can_draw, convergence, train_and_test
+from study_run import run_study
+from weighted_nb_figures import Path2D, convergence, train_and_test
 from weighted_nb_folds import (
     FOLDS,
     Fold,
-    each_set,
     option_parser,
     parsed,
     prepare,
@@ -41,13 +40,13 @@ from weighted_nb_folds import (
     run_set,
 )
 
-from bayesieve.weights import WeightResult, convex, descend, multistart, vns
+from bayesieve.weights import VNS, Convex, Gradient, MultiStart, WeightResult
 
 STUDY = "weighted_nb_optimisation"
 COLUMNS = ["train compression", "test compression", "criterion", "iterations", "rises"]
 TRAIN, TEST, CRITERION, ITERATIONS, RISES = COLUMNS
 PATHS_OF = "phoneme"
-PATHS_FILE = "convergence_paths.json"
+PATHS = "convergence_paths"
 LEVELS = (3, 4, 5)
 BATCHES = (100, 1000, None)
 MOST_ITERATIONS = 100
@@ -123,16 +122,18 @@ def optimised(fold: Fold, key: str) -> WeightResult:
     setting, method, level = METHODS[key]
     problem = fold.problem(setting.regularization, setting.exponent)
     if method == "convex":
-        return convex(problem)
+        return Convex().minimise(problem)
     options = {
         "batch_size": setting.batch,
         "tol": EPSILON / (fold.n_train if setting.epsilon_of_sum else 1.0),
-        "random_state": fold.generator(),
+        "max_iter": MOST_ITERATIONS,
     }
     if method == "descent":
-        return descend(problem, max_iter=MOST_ITERATIONS, **options)
-    search = multistart if method == "MS" else vns
-    return search(problem, effort=level, max_iter=MOST_ITERATIONS, **options)
+        search = Gradient(**options)
+    else:
+        kind = MultiStart if method == "MS" else VNS
+        search = kind(effort=level, **options)
+    return search.minimise(problem, random_state=fold.generator())
 
 
 def measure(fold: Fold, key: str) -> list[float]:
@@ -160,10 +161,11 @@ PATH_KEYS += [restart_key(PLAIN[1000], method, LEVELS[-1]) for method in PAPER]
 PATH_KEYS += [PLAIN[None].exact]
 
 
-def run_paths(path: Path) -> None:
+def run_paths(folder: Path) -> None:
     """Store every iteration on the first fold of Phoneme, in nats per row."""
     columns = ["value", "best so far"]
-    book = Ledger(path, columns=columns, study=STUDY, data=PATHS_OF, seed=SEED)
+    header = {"study": STUDY, "data": PATHS_OF, "seed": SEED}
+    book = Ledger(folder, PATHS, columns=columns, **header)
     if all(book.done(key) for key in PATH_KEYS):
         return
     data = read(PATHS_OF)
@@ -328,8 +330,9 @@ two-sided at 5 %, same seed for all methods. The paper does not name its test.
 """
 
 
-def document(results: list[SetResult]) -> str:
+def document(folder: Path) -> str:
     """Return the page of all that is stored."""
+    results = read_results(folder, KEYS)
     parts = [INTRODUCTION, folds_note(results) + "\n"]
     parts += ["## Batch size, one descent, lambda = 0 (Figure 1.1)\n"]
     parts += [batch_table(results), batch_significance(results)]
@@ -346,8 +349,9 @@ def document(results: list[SetResult]) -> str:
 # --------------------------------------------------------------------------- figures
 
 
-def draw(results: list[SetResult], folder: Path) -> None:
+def draw(folder: Path) -> None:
     """Draw the three figures from what is stored."""
+    results = read_results(folder, KEYS)
     keys = [SNB, *(PLAIN[batch].label for batch in BATCHES)]
     train, test = (
         [float(over_sets(results, key, column).mean()) for key in keys]
@@ -355,10 +359,10 @@ def draw(results: list[SetResult], folder: Path) -> None:
     )
     title = f"Compression by batch size, mean of {len(results)} sets"
     train_and_test(keys, train, test, title, folder / "figure_1_1.png")
-    path = folder / PATHS_FILE
-    if not path.is_file():
+    parts = read_parts(folder)
+    if PATHS not in parts:
         return
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    rows = parts[PATHS]["rows"]
     optimum = min(row[1] for row in rows[PLAIN[None].exact])
 
     def path_of(key: str, label: str) -> Path2D:
@@ -379,33 +383,25 @@ def draw(results: list[SetResult], folder: Path) -> None:
     convergence(several, optimum, title, folder / "figure_1_3.png", best=True)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = parsed(option_parser(__doc__), arguments, STUDY)
-
-    def run(name: str) -> None:
-        path = options.folder / f"{name}.json"
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing of every set, and the paths of one."""
+    for name in options.names:
+        progress(name)
         run_set(
-            *(name, path, KEYS, measure),
+            *(name, options.folder, KEYS, measure),
             study=STUDY,
             columns=COLUMNS,
             folds=options.folds,
         )
         if name == PATHS_OF:
-            run_paths(options.folder / PATHS_FILE)
+            run_paths(options.folder)
 
-    if not each_set(options, run):
-        return 130
-    results = read_results(options.folder, KEYS)
-    text = document(results)
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    if can_draw():
-        draw(results, options.folder)
-    else:
-        progress("no matplotlib here: no figures")
-    print(text)
-    print(f"written: {options.folder / 'tables.md'}")
-    return 0
+
+def main(arguments: list[str] | None = None) -> None:
+    options = parsed(option_parser(STUDY, __doc__), arguments)
+    parts = [*options.names, *([PATHS] if PATHS_OF in options.names else [])]
+    run_study(STUDY, options, run, document, draw, parts=parts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -10,7 +10,7 @@ and "auto" gives some of it away on purpose, for fewer variables.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,12 @@ from fold_results import (
     read_results,
 )
 from khiops_comparison import fit_ours, read, scored
-from ledger import markdown
+from ledger import markdown, progress, run_script
 from probability_scores import all_classes
-from weighted_nb_folds import Fold, each_set, option_parser, parsed, run_set
+from study_run import run_study
+from weighted_nb_folds import Fold, option_parser, parsed, run_set
 
-from bayesieve.weights import convex
+from bayesieve.weights import Convex
 
 STUDY = "weighted_nb_optimizers"
 COLUMNS = ["AUC", "log loss", "compression", "kept", "seconds", "gap"]
@@ -70,7 +71,7 @@ class Minimum:
         """Return the criterion above its minimum, nats per row."""
         problem = fold.problem(REGULARIZATION)
         if fold.number != self._fold:
-            self._fold, self._value = fold.number, convex(problem).value
+            self._fold, self._value = fold.number, Convex().minimise(problem).value
         found = problem.value(weights[fold.informative])
         return (found - self._value) / fold.n_train
 
@@ -151,8 +152,9 @@ def set_table(results: list[SetResult], column: str, form: str) -> str:
     return markdown(head, body)
 
 
-def document(results: list[SetResult]) -> str:
+def document(folder: Path) -> str:
     """Return the page of all that is stored."""
+    results = read_results(folder, KEYS)
     parts = [INTRODUCTION, folds_note(results) + "\n", overview(results)]
     for title, column, form in (
         ("Test AUC", AUC, ".4f"),
@@ -165,29 +167,26 @@ def document(results: list[SetResult]) -> str:
     return "\n".join(parts)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = parsed(option_parser(__doc__), arguments, STUDY)
-
-    def run(name: str) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing of every set."""
+    for name in options.names:
+        progress(name)
         X, minimum = read(name).X, Minimum()
         run_set(
             name,
-            Path(options.folder) / f"{name}.json",
+            options.folder,
             KEYS,
-            lambda fold, key: measure(X, minimum, fold, key),
+            lambda fold, key, X=X, minimum=minimum: measure(X, minimum, fold, key),
             study=STUDY,
             columns=COLUMNS,
             folds=options.folds,
         )
 
-    if not each_set(options, run):
-        return 130
-    text = document(read_results(options.folder, KEYS))
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    print(text)
-    print(f"written: {options.folder / 'tables.md'}")
-    return 0
+
+def main(arguments: list[str] | None = None) -> None:
+    options = parsed(option_parser(STUDY, __doc__), arguments)
+    run_study(STUDY, options, run, document, parts=options.names)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -9,7 +9,7 @@ with batches of 1000 rows at level 5; --optimizer takes another way.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,12 +21,13 @@ from fold_results import (
     over_sets,
     read_results,
 )
-from ledger import markdown, progress
+from ledger import markdown, progress, run_script
 from probability_scores import compression, weighted_auc
-from weighted_nb_figures import Panel, by_exponent, can_draw
-from weighted_nb_folds import Fold, each_set, option_parser, parsed, run_set
+from study_run import run_study
+from weighted_nb_figures import Panel, by_exponent
+from weighted_nb_folds import Fold, option_parser, parsed, run_set
 
-from bayesieve.weights import WeightProblem, WeightResult, convex, multistart, vns
+from bayesieve.weights import VNS, Convex, MultiStart, WeightProblem, WeightResult
 
 STUDY = "weighted_nb_regularisation"
 COLUMNS = ["train AUC", "test AUC", "test compression", "kept", "weight sum"]
@@ -49,19 +50,16 @@ KEYS = [SNB, NONE, *PENALTIES]
 Optimizer = Callable[[WeightProblem, Fold], WeightResult]
 
 
-def _by(search: Callable[..., WeightResult], batch: int | None) -> Optimizer:
-    def run(problem: WeightProblem, fold: Fold) -> WeightResult:
-        draws = fold.generator()
-        return search(problem, effort=LEVEL, batch_size=batch, random_state=draws)
-
-    return run
+def _by(kind: type[VNS | MultiStart], batch: int | None) -> Optimizer:
+    search = kind(effort=LEVEL, batch_size=batch)
+    return lambda problem, fold: search.minimise(problem, random_state=fold.generator())
 
 
 OPTIMIZERS: dict[str, Optimizer] = {
-    "vns": _by(vns, BATCH),
-    "vns_all_rows": _by(vns, None),
-    "multistart": _by(multistart, BATCH),
-    "convex": lambda problem, _: convex(problem),
+    "vns": _by(VNS, BATCH),
+    "vns_all_rows": _by(VNS, None),
+    "multistart": _by(MultiStart, BATCH),
+    "convex": lambda problem, _: Convex().minimise(problem),
 }
 
 
@@ -135,17 +133,28 @@ def set_table(results: list[SetResult]) -> str:
     return markdown(head, body)
 
 
-def document(found: dict[str, list[SetResult]]) -> str:
+def stored(folder: Path) -> dict[str, list[SetResult]]:
+    """Return the results of each optimizer that has some."""
+    found = {one: read_results(folder, KEYS, f"{one}/") for one in OPTIMIZERS}
+    return {one: results for one, results in found.items() if results}
+
+
+def document(folder: Path) -> str:
     """Return the page of all optimizers that are stored."""
     parts = [INTRODUCTION]
-    for optimizer, results in found.items():
+    for optimizer, results in stored(folder).items():
         parts += [f"## {optimizer}\n", folds_note(results) + "\n"]
         parts += [penalty_table(results), set_table(results)]
     return "\n".join(parts)
 
 
-def draw(results: list[SetResult], optimizer: str, folder: Path) -> None:
-    """Draw Figures 1.4 and 1.5."""
+def draw(folder: Path) -> None:
+    """Draw Figures 1.4 and 1.5 of each optimizer."""
+    for optimizer, results in stored(folder).items():
+        draw_one(results, optimizer, folder)
+
+
+def draw_one(results: list[SetResult], optimizer: str, folder: Path) -> None:
 
     def panel(column: str, label: str) -> Panel:
         def mean(key: str) -> float:
@@ -171,41 +180,33 @@ def draw(results: list[SetResult], optimizer: str, folder: Path) -> None:
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = option_parser(__doc__)
-    parser.add_argument(
-        "--optimizer", choices=OPTIMIZERS, default="vns", help="(%(default)s)"
-    )
-    options = parsed(parser, arguments, STUDY)
+def run(options: argparse.Namespace) -> None:
+    """Do what is missing of every set with one optimizer."""
     optimizer = OPTIMIZERS[options.optimizer]
-
-    def run(name: str) -> None:
+    for name in options.names:
+        progress(name)
         run_set(
             name,
-            options.folder / options.optimizer / f"{name}.json",
+            options.folder,
             KEYS,
             lambda fold, key: measure(fold, key, optimizer),
+            part=f"{options.optimizer}/{name}",
             study=STUDY,
             columns=COLUMNS,
             folds=options.folds,
             optimizer=options.optimizer,
         )
 
-    if not each_set(options, run):
-        return 130
-    found = {one: read_results(options.folder / one, KEYS) for one in OPTIMIZERS}
-    found = {one: results for one, results in found.items() if results}
-    text = document(found)
-    (options.folder / "tables.md").write_text(text, encoding="utf-8")
-    if can_draw():
-        for one, results in found.items():
-            draw(results, one, options.folder)
-    else:
-        progress("no matplotlib here: no figures")
-    print(text)
-    print(f"written: {options.folder / 'tables.md'}")
-    return 0
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = option_parser(STUDY, __doc__)
+    parser.add_argument(
+        "--optimizer", choices=OPTIMIZERS, default="vns", help="(%(default)s)"
+    )
+    options = parsed(parser, arguments)
+    parts = [f"{options.optimizer}/{name}" for name in options.names]
+    run_study(STUDY, options, run, document, draw, parts=parts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ledger import Ledger, progress
+from ledger import Ledger, progress, run_script
+from study_run import names_of, run_study, study_parser
 from wide_methods import BY_NAME, COLUMNS, JOBS, Job, quietly
 from wide_sets import (
     NAMES,
@@ -38,7 +37,6 @@ from wide_sets import (
 )
 from wide_weights_tables import document
 
-HERE = Path(__file__).resolve().parent
 STUDY = "wide_weights"
 SHARES = (0.1, 1.0, 5.0, 10.0)  # percent
 QUICK_SETS = ("cr", "mpqa", "words_basehock", "words_relathe")
@@ -94,15 +92,11 @@ def cells(job: Job, part: Part, sizes: Sequence[int], limit: float) -> Any:
             here.close()
 
 
-def book_of(
-    job: Job, data: WideSet, options: argparse.Namespace, began: float
-) -> Ledger:
+def book_of(job: Job, data: WideSet, folder: Path) -> Ledger:
     """Return the ledger of one job on one set."""
-    path = options.folder / job.name / f"{data.name}.json"
-    if options.again and path.is_file() and path.stat().st_mtime < began:
-        path.unlink()
     return Ledger(
-        path,
+        folder,
+        f"{job.name}/{data.name}",
         columns=COLUMNS,
         study=STUDY,
         job=job.name,
@@ -120,7 +114,7 @@ def run_job(
     job: Job, data: WideSet, parts: dict[int, Part], options: argparse.Namespace
 ) -> None:
     """Do what is missing of one job on one set, writing after every size."""
-    book = book_of(job, data, options, options.began)
+    book = book_of(job, data, options.folder)
     for split in range(min(options.splits, len(data.splits))):
         first = next(iter(job.methods))
         shares = [s for s in options.shares if book.done(key_of(first, s)) <= split]
@@ -178,18 +172,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = study_parser(STUDY, __doc__, "four small sets, 2 splits, 1 and 5 %%")
     add = parser.add_argument
-    add("--quick", action="store_true", help="four small sets, 2 splits, 1 and 5 %%")
-    add("--folder", type=Path, help="results (default: results/, quick: a new one)")
-    add("--sets", help=f"names with commas between (all: {', '.join(NAMES)})")
+    add("--sets", type=names_of(NAMES), help="names with commas between (all)")
     add("--only", choices=["ours", "alone", "peers"], help="the jobs of one side")
-    add("--jobs", help="names with commas between (all that this version can do)")
+    add("--jobs", type=names_of(BY_NAME), help="(all that this version can do)")
     add("--splits", type=int, help=f"resplits where there is no test part ({RESPLITS})")
     add("--shares", help="percents of the words with commas between (0.1,1,5,10)")
     add("--limit", type=float, default=LIMIT, help="seconds of a cell (%(default)g)")
-    add("--again", action="store_true", help="forget the stored rows of these jobs")
-    add("--tables-only", action="store_true", help="tables from what is stored")
     options = parser.parse_args(arguments)
     options.began = time.time()
     options.splits = options.splits or (2 if options.quick else RESPLITS)
@@ -198,33 +188,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         if options.shares
         else ((1.0, 5.0) if options.quick else SHARES)
     )
-    options.names = QUICK_SETS if options.quick else NAMES
-    if options.sets:
-        options.names = tuple(options.sets.split(","))
-    wrong = set(options.names) - set(NAMES)
-    if wrong:
-        parser.error(f"no set is named {', '.join(sorted(wrong))}: {', '.join(NAMES)}")
+    options.names = options.sets or (QUICK_SETS if options.quick else NAMES)
     absent = set(options.names) - set(available())
     if absent and not options.tables_only:
         parser.error(f"no file of {', '.join(sorted(absent))}: set BAYESIEVE_DATA")
-    options.jobs = chosen_jobs(parser, options)
-    if options.folder is None:
-        options.folder = HERE / "results" / STUDY
-        if options.quick:
-            options.folder = Path(tempfile.mkdtemp(prefix=f"{STUDY}_"))
+    options.jobs = chosen_jobs(options)
     return options
 
 
-def chosen_jobs(
-    parser: argparse.ArgumentParser, options: argparse.Namespace
-) -> list[Job]:
+def chosen_jobs(options: argparse.Namespace) -> list[Job]:
     """Return the jobs that are asked for and that this version can do."""
     if options.jobs:
-        wrong = set(options.jobs.split(",")) - set(BY_NAME)
-        if wrong:
-            known = ", ".join(BY_NAME)
-            parser.error(f"no job is named {', '.join(sorted(wrong))}: {known}")
-        asked = [BY_NAME[name] for name in options.jobs.split(",")]
+        asked = [BY_NAME[name] for name in options.jobs]
     else:
         asked = [job for job in JOBS if options.only in (None, job.side)]
     for job in asked:
@@ -233,20 +208,11 @@ def chosen_jobs(
     return [job for job in asked if not job.missing()]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> None:
     options = parse(arguments)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    if not options.tables_only:
-        try:
-            run(options)
-        except KeyboardInterrupt:
-            progress("stopped; run the same command again to go on")
-            return 130
-    page = options.folder / "tables.md"
-    page.write_text(document(options.folder), encoding="utf-8")
-    print(f"written: {page}")
-    return 0
+    parts = [f"{job.name}/{name}" for job in options.jobs for name in options.names]
+    run_study(STUDY, options, run, document, parts=parts)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -6,7 +6,6 @@ which ours is behind, log loss beside l1 logistic regression and naive Bayes, se
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ledger import markdown
+from ledger import markdown, read_parts
 from scipy.stats import rankdata
 from wide_methods import BY_NAME, COLUMNS, JOB_OF, LABELS, NAIVE, SIDES, WEIGHTED
 from wide_peers import SLACK
@@ -22,7 +21,7 @@ from wide_sets import NAMES, TITLES
 
 PAGE = """# Screening, then weights, beside other selectors at equal numbers of words
 
-Written by `wide_weights_tables.py` from the JSON files beside it. Every method has the
+Written by `wide_weights_tables.py` from the results beside it. Every method has the
 same k, a share of the words of the training rows. "MNB": `MultinomialNB` fitted on the
 chosen words; the others answer by their own model. Behind ± the standard error: over
 resplits, or over the test rows of a fixed test part (IMDB, 20 newsgroups, SST2, TREC,
@@ -60,13 +59,10 @@ Cells = dict[Place, dict[str, Cell]]
 
 
 def stored(folder: Path) -> list[dict[str, Any]]:
-    """Return the content of every file of the ledger."""
-    return [
-        json.loads((folder / job / f"{name}.json").read_text(encoding="utf-8"))
-        for job in BY_NAME
-        for name in NAMES
-        if (folder / job / f"{name}.json").is_file()
-    ]
+    """Return the parts in the order of jobs and sets."""
+    parts = read_parts(folder)
+    names = [f"{job}/{name}" for job in BY_NAME for name in NAMES]
+    return [parts[name] for name in names if name in parts]
 
 
 def cell_of(rows: Sequence[Sequence[float | None]], fixed: bool) -> Cell:

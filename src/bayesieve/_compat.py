@@ -1,12 +1,38 @@
-"""The only file that touches private scikit-learn names.
+"""The only file that touches private scikit-learn names; types for its decorators.
 
 When one of them moves, this is the line to mend.
 """
 
 from __future__ import annotations
 
-from sklearn.base import _fit_context as fit_context
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["Interval", "StrOptions", "check_sample_weight", "fit_context"]
+__all__ = [
+    "Interval",
+    "StrOptions",
+    "available_if",
+    "check_sample_weight",
+    "fit_context",
+]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
+    """Decorate a fit with scikit-learn's validation of the parameters."""
+    decorate: Callable[[Method], Method] = _fit_context(
+        prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+    return decorate
+
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Decorate a method that some settings do not have."""
+    decorate: Callable[[Method], Method] = _available_if(check)
+    return decorate

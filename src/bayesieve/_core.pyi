@@ -25,6 +25,20 @@ class TimeLimit:
 
     def __exit__(self, *exception: object) -> None: ...
 
+def available_threads() -> int:
+    """Threads that kernels called by this thread may use."""
+
+class ThreadLimit:
+    """
+    Kernels that this thread calls inside `with` use at most so many threads.
+    """
+
+    def __init__(self, threads: int) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
 def compressed_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_row: bool, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, check: int, threshold: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     Add the class sums of a CSR (by_row) or CSC matrix to out (K, m); return the first offending stored position or -1.

@@ -13,13 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
+from bayesieve._description import Saved, SelfDescribing, saved
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
-from bayesieve.utils._notebook import NotebookMixin
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
-__all__ = ["CountingEstimator", "RowCounter"]
+__all__ = ["CountingEstimator", "RowCounter", "presence_options"]
 
 LEAN_MESSAGE = (
     "{name}.partial_fit cannot go on from fit, which keeps only the selected features. "
@@ -31,7 +31,12 @@ LEAN_MESSAGE = (
 _PARAMETER_OF = {"threshold": "binarize", "strict_binary": "binarize=None, strict"}
 
 
-class RowCounter(NotebookMixin, BaseEstimator, metaclass=ABCMeta):
+def presence_options(binarize: float | None) -> dict[str, Any]:
+    """How to count values above a threshold; without one they must be 0 and 1."""
+    return {"strict_binary": True} if binarize is None else {"threshold": binarize}
+
+
+class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators that count rows by class: validation and counting.
 
     A subclass says how rows are counted (`_count_kind`, `_count_options`).
@@ -164,6 +169,15 @@ class CountingEstimator(RowCounter):
 
     #: Whether the first `partial_fit` needs the list of all classes.
     _classes_required: ClassVar[bool] = True
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_features_in_": saved("int", "m"),
+        "feature_names_in_": saved("names", "m", optional=True),
+        "classes_": saved("labels", "C"),
+        "support_indices_": saved("indices", "k", "m"),
+        "k_": saved("int", "k"),
+        "counts_": saved("counts", "m", optional=True),
+        "_counted_with": saved("plain", optional=True),
+    }
 
     @abstractmethod
     def _solve(self, counts: ClassCounts) -> None:
@@ -184,11 +198,7 @@ class CountingEstimator(RowCounter):
         -------
         self
         """
-        counts = self._count(X, y, None, sample_weight, first=True)
-        self._drop_counts()
-        self._solve(counts)
-        if self.keep_counts:
-            self.counts_, self._counted_with = counts, self._count_options()
+        self._learn(self._count(X, y, None, sample_weight, first=True))
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -293,11 +303,21 @@ class CountingEstimator(RowCounter):
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        self._learn(counts)
+        return self
+
+    def _learn(self, counts: ClassCounts) -> None:
+        """Solve, and keep the counts where they are asked for."""
         self._drop_counts()
         self._solve(counts)
         if self.keep_counts:
             self.counts_, self._counted_with = counts, self._count_options()
-        return self
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        counts = values.get("counts_")
+        if counts is not None and counts.kind != self._count_kind():
+            raise ValueError(f"'counts_' is of kind {counts.kind!r}")
 
     def _needs_rows(self) -> bool:
         """Whether fitting looks at rows again after they are counted."""

@@ -25,7 +25,7 @@ def _log_theta(X: Any, y: Any, alpha: float, name: str) -> np.ndarray:
     if not alpha > 0:
         raise ValueError(f"The 'alpha' parameter of {name} must be > 0. Got {alpha!r}.")
     smoothed = counts.feature_count + alpha
-    return np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
+    return np.asarray(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
 
 
 def thresholded_nb(X: Any, y: Any, *, alpha: float = 1.0) -> np.ndarray:
@@ -54,7 +54,7 @@ def thresholded_nb(X: Any, y: Any, *, alpha: float = 1.0) -> np.ndarray:
     array([ True,  True, False])
     """
     log_theta = _log_theta(X, y, alpha, "thresholded_nb")
-    return np.abs(log_theta[1] - log_theta[0])
+    return np.asarray(np.abs(log_theta[1] - log_theta[0]))
 
 
 def odds_ratio(X: Any, y: Any, *, alpha: float = 1.0) -> np.ndarray:
@@ -87,4 +87,4 @@ def odds_ratio(X: Any, y: Any, *, alpha: float = 1.0) -> np.ndarray:
     """
     log_theta = _log_theta(X, y, alpha, "odds_ratio")
     log_odds = log_theta - np.log1p(-np.exp(log_theta))
-    return log_odds[1] - log_odds[0]
+    return np.asarray(log_odds[1] - log_odds[0])

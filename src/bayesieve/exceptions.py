@@ -12,6 +12,7 @@ __all__ = [
     "DegenerateSupportWarning",
     "FewFeaturesWarning",
     "GapWarning",
+    "InterruptedFitWarning",
     "LowCountWarning",
     "MergedValuesWarning",
     "NewerVersionWarning",
@@ -31,6 +32,10 @@ class SmallWeightsWarning(UserWarning):
 
 class GapWarning(UserWarning):
     """The search stopped at a time or node limit; the answer carries its true gap."""
+
+
+class InterruptedFitWarning(UserWarning):
+    """Ctrl-C ended a fit, and the best model so far was kept."""
 
 
 class NotConvergedWarning(ConvergenceWarning):

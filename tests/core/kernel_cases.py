@@ -14,17 +14,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from bayesieve import _core
-from bayesieve.counts._term_names import pack
 from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import pack
 
 Call = Callable[[], Any]
 CASES: dict[str, Callable[[int], Call]] = {}
 
 #: What is done at once, whatever it is given, or only makes an object.
 INSTANT = {
+    "ThreadLimit",
     "TimeLimit",
     "TimeLimit.reached",
     "TimeLimitReached",
+    "available_threads",
     "DenseColumns",
     "SparseColumns",
     "TextTables",

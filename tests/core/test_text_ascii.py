@@ -7,9 +7,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.oracle.text_oracle import count_text
 
-from bayesieve.counts._term_names import TermNames
-from bayesieve.text._counter import TextOptions, count_text, document_terms
+from bayesieve.text._matching import TermMatcher
+from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import TermNames
 
 
 def words_of(text, shortest):
@@ -43,8 +45,8 @@ def test_words_at_every_place_of_a_block(shortest):
     ]
     found = count_text(texts, [0] * len(texts), 1, options)
     expected = Counter(w for text in texts for w in words_of(text, shortest))
-    assert found.names.tolist() == sorted(expected)
-    assert found.count[0].tolist() == [expected[w] for w in sorted(expected)]
+    assert found.feature_names.tolist() == sorted(expected)
+    assert found.feature_count[0].tolist() == [expected[w] for w in sorted(expected)]
 
 
 @pytest.mark.parametrize("n_terms", [1, 64, 65, 4096, 4097, 6000])
@@ -58,7 +60,7 @@ def test_few_and_many_terms_are_found_alike(n_terms):
     ]
     for high in (1, 2):
         options = TextOptions(ngram_range=(1, high))
-        X = document_terms(texts, TermNames.from_strings(names), options)
+        X = TermMatcher(TermNames.from_strings(names), options).rows(texts)
         assert X.has_canonical_format
         expected = [Counter(words_of(text, 2)) for text in texts]
         rows = [

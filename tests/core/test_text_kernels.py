@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesieve import _core
-from bayesieve.counts._term_names import pack
+from bayesieve.text._term_names import pack
 
 NO_CODES = np.empty(0, dtype=np.int32)
 STRINGS = st.lists(st.text(max_size=6))

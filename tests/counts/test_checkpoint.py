@@ -393,7 +393,7 @@ def test_a_damaged_part_is_an_error(files, tmp_path):
 
 def test_two_processes_do_not_share_a_checkpoint(files, tmp_path):
     with (
-        _checkpoint.Checkpoint(tmp_path, {}),
+        _checkpoint.Checkpoint(ClassCounts, tmp_path, {}),
         pytest.raises(RuntimeError, match="in use by another process"),
     ):
         resumed(files, tmp_path)
@@ -452,7 +452,7 @@ _checkpoint.SAVE_SECONDS = 0.0
 _checkpoint.FAN_IN = 3
 print("ready", flush=True)
 ClassCounts.from_text(
-    sys.argv[1], ngram_range=(1, 2), checkpoint=sys.argv[2], threads=1
+    sys.argv[1], ngram_range=(1, 2), checkpoint=sys.argv[2], n_jobs=1
 ).save(sys.argv[3])
 """
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from bayesieve.counts import ClassCounts, _parts
+from bayesieve.counts import ClassCounts, _layout
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 4, (60, 8))
@@ -48,7 +48,7 @@ def test_moments_are_merged():
 
 def test_sparse_tables(monkeypatch):
     whole = ClassCounts.from_matrix(X, Y)
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 20)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 20)
     parts = ClassCounts.from_chunks(chunked(sparse.csr_array(X), Y))
     assert isinstance(parts.feature_count, sparse.csc_array)
     np.testing.assert_array_equal(parts.feature_count.toarray(), whole.feature_count)

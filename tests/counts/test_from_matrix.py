@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from bayesieve.counts import ClassCounts, _parts, count_matrix
+from bayesieve.counts import ClassCounts, _layout, count_matrix
 from bayesieve.feature_selection import NaiveFeatureSelector
 from bayesieve.naive_bayes import SelectiveBernoulliNB, SparseMultinomialNB
 
@@ -46,11 +46,11 @@ def test_binary_by_hand():
     counts = ClassCounts.from_matrix(X, Y, binary=True)
     np.testing.assert_array_equal(counts.feature_count, [[0, 1, 2], [2, 0, 1]])
     assert counts.kind == "binary"
-    above = ClassCounts.from_matrix(X, Y, kind="binary", threshold=1)
+    above = ClassCounts.from_matrix(X, Y, kind="binary", binarize=1)
     np.testing.assert_array_equal(above.feature_count, [[0, 1, 1], [1, 0, 1]])
     signed = ClassCounts.from_matrix([[-1.0, 0.0], [0.5, -3.0]], [0, 1], binary=True)
     np.testing.assert_array_equal(signed.feature_count, [[0, 0], [1, 0]])
-    below = ClassCounts.from_matrix([[-1.0, 0.0]], [0], binary=True, threshold=-0.5)
+    below = ClassCounts.from_matrix([[-1.0, 0.0]], [0], binary=True, binarize=-0.5)
     np.testing.assert_array_equal(below.feature_count, [[0, 1]])
 
 
@@ -339,7 +339,7 @@ def test_bad_values_name_the_feature():
         ({"sample_weight": ["x"] * 4}, "sample_weight must hold real numbers"),
         ({"kind": "counts"}, "'kind' parameter must be one of 'count'"),
         ({"kind": "moments", "binary": True}, "binary=True means kind='binary'"),
-        ({"threshold": 1.0}, "'threshold' parameter is for kind='binary' only"),
+        ({"binarize": 1.0}, "'binarize' parameter is for kind='binary' only"),
         ({"min_categories": 3}, "'min_categories' parameter is for kind='category'"),
         (
             {"kind": "category", "min_categories": 0},
@@ -349,7 +349,7 @@ def test_bad_values_name_the_feature():
             {"kind": "category", "min_categories": [1, 2]},
             "one entry per column, 3 in all",
         ),
-        ({"kind": "binary", "threshold": np.nan}, "threshold.*NaN"),
+        ({"kind": "binary", "binarize": np.nan}, "binarize.*NaN"),
         ({"feature_names": ["a"]}, "one name per column, 3 in all. Got 1"),
         ({"feature_names": ["a", 2, "c"]}, "sequence of str. Got int 2 at position 1"),
         ({"X": np.ones(4)}, "two dimensions"),
@@ -373,7 +373,7 @@ def test_bad_values_name_the_feature():
             "fill value 0",
         ),
         (
-            {"X": sparse.csr_array(X), "binary": True, "threshold": -1.0},
+            {"X": sparse.csr_array(X), "binary": True, "binarize": -1.0},
             "must be >= 0 for sparse",
         ),
         ({"X": np.full((4, 1), 1e308)}, "overflow"),
@@ -394,8 +394,8 @@ def test_many_classes_stay_sparse():
     y = rng.integers(0, k, n)
     whole = ClassCounts.from_matrix(wide, y, classes=np.arange(k))
     assert isinstance(whole.feature_count, np.ndarray)  # 1e7 cells: still dense
-    previous = _parts.DENSE_CELLS
-    _parts.DENSE_CELLS = 10**6
+    previous = _layout.DENSE_CELLS
+    _layout.DENSE_CELLS = 10**6
     try:
         for made in (wide, wide.tocsc()):
             tracemalloc.start()
@@ -413,7 +413,7 @@ def test_many_classes_stay_sparse():
         assert counts + counts == counts.scaled(2)
         assert isinstance(counts.select([1, 2]).feature_count, np.ndarray)
     finally:
-        _parts.DENSE_CELLS = previous
+        _layout.DENSE_CELLS = previous
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.csc_array])
@@ -424,7 +424,7 @@ def test_categories_of_many_classes(make, weighted, monkeypatch):
     y = rng.integers(0, 5, 60)
     weights = rng.integers(1, 5, 60) / 2 if weighted else None
     expected = ClassCounts.from_matrix(codes, y, weights, kind="category")
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 10)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 10)
     counts = ClassCounts.from_matrix(make(codes), y, weights, kind="category")
     assert isinstance(counts.feature_count, sparse.csc_array)
     assert counts.feature_count.data.all()
@@ -434,7 +434,7 @@ def test_categories_of_many_classes(make, weighted, monkeypatch):
 
 
 def test_two_classes_are_always_a_numpy_array(monkeypatch):
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 1)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 1)
     counts = ClassCounts.from_matrix(sparse.csr_array(X), Y)
     assert isinstance(counts.feature_count, np.ndarray)
     three = ClassCounts.from_matrix(sparse.csr_array(X), [0, 1, 2, 1])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesieve.counts import ClassCounts, _parts
+from bayesieve.counts import ClassCounts, _layout
 from bayesieve.solvers import solve_multinomial
 from bayesieve.solvers._gaussian import gaussian_problem
 
@@ -43,7 +43,7 @@ def test_union_as_sparse_tables_is_the_same(monkeypatch):
         return a, b, a + b
 
     dense = build()[2].feature_count
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
     a, b, both = build()
     assert isinstance(both.feature_count, sparse.csc_array)
     np.testing.assert_array_equal(both.feature_count.toarray(), dense)
@@ -288,10 +288,10 @@ def test_a_column_that_is_taken_away_whole_is_empty():
         assert solve_multinomial(rest, k=2, alpha=1e-9).support.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("dense_cells", [_parts.DENSE_CELLS, 0])
+@pytest.mark.parametrize("dense_cells", [_layout.DENSE_CELLS, 0])
 def test_sums_of_many_fractions_leave_nothing(monkeypatch, dense_cells):
     # Adding 0.1 a hundred thousand times is off by 1.9e-8: 1.9e-12 of the sum.
-    monkeypatch.setattr(_parts, "DENSE_CELLS", dense_cells)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", dense_cells)
     n = 100_000
     drifted = float(np.bincount(np.zeros(n, dtype=int), np.full(n, 0.1))[0])
     assert drifted != n * 0.1
@@ -307,9 +307,9 @@ def test_sums_of_many_fractions_leave_nothing(monkeypatch, dense_cells):
     assert rest.class_count.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("dense_cells", [_parts.DENSE_CELLS, 0])
+@pytest.mark.parametrize("dense_cells", [_layout.DENSE_CELLS, 0])
 def test_integers_are_subtracted_exactly(monkeypatch, dense_cells):
-    monkeypatch.setattr(_parts, "DENSE_CELLS", dense_cells)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", dense_cells)
     large = [1e15 + 1, 2.0**53, 1e10 + 1]
     a = ClassCounts([0, 1, 2], large, [[value, 1] for value in large])
     b = ClassCounts(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesieve.counts import ClassCounts, _parts
+from bayesieve.counts import ClassCounts, _layout
 
 X = np.array([[1, 0, 2], [0, 3, 1], [4, 0, 0], [0, 0, 5]])
 NAMES = ["", "naïve", "\U0001f600 long " * 20]
@@ -52,7 +52,7 @@ def test_round_trip(counts, tmp_path):
 
 
 def sparse_counts(monkeypatch):
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
     return ClassCounts.from_matrix(X, [0, 1, 2, 1], feature_names=["p", "q", "r"])
 
 

@@ -160,7 +160,7 @@ def test_saving(old, new, save, is_in, exists, tmp_path, monkeypatch):
 
 def counted(folder, paths):
     """Count files as `from_text` does, each saved by itself."""
-    checkpoint = _checkpoint.Checkpoint(folder, {"what": "words"})
+    checkpoint = _checkpoint.Checkpoint(ClassCounts, folder, {"what": "words"})
     bad_rows = SimpleNamespace(skipped=0, first="")
     with checkpoint:
         done = checkpoint.resume(paths)
@@ -169,14 +169,14 @@ def counted(folder, paths):
                 continue
             before = _checkpoint.file_state(path)
             checkpoint.note(path, before)
-            checkpoint.save(parts_of(path), bad_rows)
-        return ClassCounts._of(checkpoint.result(bad_rows))
+            checkpoint.save(counts_of(path), bad_rows)
+        return checkpoint.result(bad_rows)
 
 
 @cache
-def parts_of(path):
+def counts_of(path):
     with builtins.open(path) as file:
-        return ClassCounts.from_text([([file.read()], [os.path.basename(path)])])._parts
+        return ClassCounts.from_text([([file.read()], [os.path.basename(path)])])
 
 
 @pytest.mark.usefixtures("_without_waiting")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from bayesieve import ClassCounts, NaiveFeatureSelector, SparseMultinomialNB
-from bayesieve.counts import _parts
-from bayesieve.counts._term_names import TermNames
+from bayesieve.counts import _layout
+from bayesieve.text._term_names import TermNames
 
 WORDS = ["a", "b", "ba", "c", "é", "中", "😀", "\ud800", "x\0y"]
 
@@ -64,7 +64,7 @@ def cells(counts):
 @pytest.fixture(params=[False, True], ids=["dense", "sparse"])
 def layout(request, monkeypatch):
     if request.param:
-        monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+        monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
 
 
 @pytest.mark.usefixtures("layout")

@@ -134,7 +134,7 @@ def test_documentation_builds_without_a_warning(tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
     results = Path("benchmarks", "studies", "results")  # the pages show some of them
-    raw = shutil.ignore_patterns("*.json")
+    raw = shutil.ignore_patterns("*.json.xz")
     shutil.copytree(ROOT / results, tmp_path / results, ignore=raw)
     # The examples are not run here: they have a test of their own.
     options = ["-W", "--keep-going", "-q", "-D", "plot_gallery=0"]

@@ -16,9 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from tests.patience import HANGS
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._text_batches import count_batches
 from bayesieve.datasets import load_sms_spam
-from bayesieve.text._options import TextOptions
 
 HOW = "Dask is not installed: pip install '.[dask,frames]'"
 dask = pytest.importorskip("dask", reason=HOW)
@@ -50,7 +48,7 @@ def some_texts(n, seed=0):
 
 
 def one_process(texts, labels, **options):
-    return count_batches([(texts, labels)], TextOptions(**options))
+    return ClassCounts.from_text([(texts, labels)], **options)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +114,7 @@ def test_chunks_of_unknown_sizes(matrix):
 
 def test_a_class_and_a_threshold_given(matrix):
     X, y = matrix
-    wanted = {"kind": "binary", "threshold": 1.0, "classes": ["a", "b", "c", "z"]}
+    wanted = {"kind": "binary", "binarize": 1.0, "classes": ["a", "b", "c", "z"]}
     found = ClassCounts.from_dask(da.from_array(X, chunks=(99, 11)), y, **wanted)
     assert found == ClassCounts.from_matrix(X, y, **wanted)
 

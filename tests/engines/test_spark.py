@@ -13,9 +13,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._text_batches import count_batches
 from bayesieve.datasets import load_sms_spam
-from bayesieve.text._options import TextOptions
 
 for needed in ("pyspark", "pyarrow", "pandas"):
     pytest.importorskip(
@@ -87,7 +85,7 @@ def rows_in_parts(spark, parts, schema):
 
 
 def one_process(texts, labels, **options):
-    return count_batches([(texts, labels)], TextOptions(**options))
+    return ClassCounts.from_text([(texts, labels)], **options)
 
 
 def test_texts_equal_one_process_and_scikit_learn(spark):
@@ -207,8 +205,8 @@ def test_sparse_and_dense_vectors_and_arrays(spark, matrix):
     frame = frame.cache()
     for name in ("sparse", "dense", "mixed", "array"):
         assert ClassCounts.from_spark(frame, features=name) == expected
-    found = ClassCounts.from_spark(frame, features="mixed", kind="binary", threshold=1)
-    assert found == ClassCounts.from_matrix(X, y, kind="binary", threshold=1)
+    found = ClassCounts.from_spark(frame, features="mixed", kind="binary", binarize=1)
+    assert found == ClassCounts.from_matrix(X, y, kind="binary", binarize=1)
 
 
 def test_numeric_columns_keep_their_names(spark, matrix):

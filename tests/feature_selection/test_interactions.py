@@ -20,7 +20,7 @@ def test_excess_is_the_joint_information_beyond_the_sum():
     alone = mutual_info_score(X[:, 0], y) + mutual_info_score(X[:, 3], y)
     assert found.excess[0] == pytest.approx(400 * (joint - alone), rel=1e-9)
     # Extended BIC: (K - 1)/2 log n + log(pairs), here 1 candidate against 4 others.
-    assert found.penalty == pytest.approx(0.5 * np.log(400) + np.log(4))
+    assert found.regularization == pytest.approx(0.5 * np.log(400) + np.log(4))
     assert found.n_looked_at == 4
 
 
@@ -83,7 +83,8 @@ def test_bad_candidates_and_labels_are_refused():
     with pytest.raises(ValueError, match="one label per row"):
         screen_interactions(X, [0, 1], [0])
     with pytest.raises(ValueError, match="values 0 or 1"):
-        screen_interactions(3 * X, [0, 1, 0, 1], [0])
+        screen_interactions(3 * X, [0, 1, 0, 1], [0], binarize=None)
+    assert screen_interactions(3 * X, [0, 1, 0, 1], [0]).n_looked_at == 3
 
 
 def test_pairs_of_two_candidates_are_looked_at_once():

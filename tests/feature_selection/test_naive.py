@@ -36,8 +36,6 @@ NAMES = [f"w{j}" for j in range(10)]
 
 
 def selector(model, k=4, **options):
-    if model == "bernoulli":
-        options.setdefault("binarize", 0.0)
     return NaiveFeatureSelector(k, model=model, **options)
 
 

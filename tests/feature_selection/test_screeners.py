@@ -38,13 +38,13 @@ from bayesieve.solvers._screening import penalised_screening, truncated_paramete
 SCREENERS = [
     L0Screener(),
     L0Screener(4),
-    L0Screener(penalty=0.01),
+    L0Screener(regularization=0.01),
     L1Screener(),
     L1Screener(4),
-    L1Screener(penalty=9.0),
+    L1Screener(regularization=9.0),
     PearsonScreener(),
     PearsonScreener(4),
-    PearsonScreener(penalty=0.02),
+    PearsonScreener(regularization=0.02),
     FDRScreener(),
     FDRScreener(k=4),
 ]
@@ -132,15 +132,15 @@ def test_l0_scores_are_mutual_information_for_each_row():
 @pytest.mark.parametrize("screener", [L0Screener, L1Screener, PearsonScreener])
 def test_penalty_and_size_cut_the_same_order(screener):
     X, y = data()
-    scores = screener(penalty=1e-3).fit(X, y).scores_
+    scores = screener(regularization=1e-3).fit(X, y).scores_
     order = np.argsort(-scores, kind="stable")
     for k in (1, 2, 5):
         between = (scores[order[k - 1]] + scores[order[k]]) / 2
-        by_penalty = screener(penalty=between).fit(X, y)
+        by_penalty = screener(regularization=between).fit(X, y)
         by_size = screener(k).fit(X, y)  # nothing is truncated here
         np.testing.assert_array_equal(by_penalty.support_indices_, np.sort(order[:k]))
         np.testing.assert_array_equal(by_size.support_indices_, np.sort(order[:k]))
-    nothing = screener(penalty=1e6).fit(X, y)
+    nothing = screener(regularization=1e6).fit(X, y)
     assert nothing.k_ == 0
     with pytest.warns(UserWarning, match="No features were selected"):
         assert nothing.transform(X).shape == (240, 0)
@@ -150,13 +150,13 @@ def test_a_penalty_is_strict():
     # Two classes of 4 rows, column present in 3 and 1: H = 8 |8*3 - 4*4| / 16 = 4.
     X = np.array([[1], [1], [1], [0], [0], [0], [0], [1]])
     y = [1, 1, 1, 1, 0, 0, 0, 0]
-    assert L1Screener(penalty=4.0).fit(X, y).k_ == 0
-    assert L1Screener(penalty=np.nextafter(4.0, 0)).fit(X, y).k_ == 1
+    assert L1Screener(regularization=4.0).fit(X, y).k_ == 0
+    assert L1Screener(regularization=np.nextafter(4.0, 0)).fit(X, y).k_ == 1
 
 
 def test_l1_penalised_estimates_pool_what_is_not_kept():
     X, y = data()
-    screener = L1Screener(penalty=9.0).fit(X, y)
+    screener = L1Screener(regularization=9.0).fit(X, y)
     pooled = np.broadcast_to(X.mean(axis=0), (3, 12))
     outside = ~screener.support_
     np.testing.assert_array_equal(screener.theta_[:, outside], pooled[:, outside])
@@ -167,9 +167,9 @@ def test_l1_penalised_estimates_pool_what_is_not_kept():
 
 def test_estimates_are_those_of_the_fit():
     X, y = data()
-    screener = L1Screener(penalty=9.0).fit(X, y)
+    screener = L1Screener(regularization=9.0).fit(X, y)
     before = screener.theta_
-    screener.set_params(penalty=None)
+    screener.set_params(regularization=None)
     np.testing.assert_array_equal(screener.theta_, before)
 
 
@@ -358,7 +358,7 @@ def test_rare_features_beside_a_tiny_class_are_as_documented():
     X = np.zeros((1000, 1), dtype=int)
     X[0, 0] = 1
     logs = np.log([500 / 995, 100.0, 994 / 995 / 0.998, 0.8 / 0.998])
-    screener = L0Screener(penalty=np.log(1000) / 2000).fit(X, y)
+    screener = L0Screener(regularization=np.log(1000) / 2000).fit(X, y)
     assert screener.scores_[0] == pytest.approx(logs @ [1, 1, 994, 4] / 1000)
     assert screener.k_ == 1
     assert FDRScreener().fit(X, y).k_ == 0
@@ -380,7 +380,7 @@ def test_whole_classes_and_single_rows_stay_finite(screener):
     assert theta.shape == (4, 12)
     assert theta.min() >= 0
     assert theta.max() <= 1
-    if not isinstance(screener, FDRScreener) and fit.penalty is None:
+    if not isinstance(screener, FDRScreener) and fit.regularization is None:
         assert 0 < theta.min() < theta.max() < 1
 
 
@@ -559,7 +559,9 @@ def test_values_must_be_0_and_1_without_a_threshold():
     X, y = data()
     X[3, 2] = 2
     with pytest.raises(ValueError, match=r"column 2.*row 3.*values 0 or 1"):
-        L0Screener().fit(X, y)
+        L0Screener(binarize=None).fit(X, y)
+    same = L0Screener(binarize=None).fit(X > 0, y)  # 0.0 by default, as BernoulliNB
+    np.testing.assert_array_equal(L0Screener().fit(X, y).scores_, same.scores_)
     above = L0Screener(binarize=1.5).fit(X, y)
     assert above.k_ == 1
     assert above.theta_[0, 2] == pytest.approx(1 / 80)  # row 3 is of class 0
@@ -568,8 +570,10 @@ def test_values_must_be_0_and_1_without_a_threshold():
 @pytest.mark.parametrize("screener", [L0Screener, L1Screener, PearsonScreener])
 def test_two_ways_at_once_are_refused(screener):
     X, y = data()
-    with pytest.raises(ValueError, match=r"'k' and 'penalty' .* Got k=3 and penalty=1"):
-        screener(3, penalty=1.0).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"'k' and 'regularization' .* regularization=1"
+    ):
+        screener(3, regularization=1.0).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -578,7 +582,7 @@ def test_two_ways_at_once_are_refused(screener):
         (L0Screener(0), "k"),
         (L0Screener(0.5), "k"),
         (L0Screener(criterion="cv"), "criterion"),
-        (L0Screener(penalty=-1.0), "penalty"),
+        (L0Screener(regularization=-1.0), "regularization"),
         (L1Screener(criterion="ratio"), "criterion"),
         (L1Screener(criterion="cv", cv="many"), "cv"),
         (PearsonScreener(criterion="bic"), "criterion"),

@@ -7,9 +7,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
-from tests.inspection.stand_in import SelectiveStandIn
 
-from bayesieve import ClassCounts, SelectiveNB, SparseMultinomialNB, SparseTextNB
+from bayesieve import (
+    ClassCounts,
+    SelectiveMultinomialNBCV,
+    SelectiveNB,
+    SparseMultinomialNB,
+    SparseTextNB,
+)
 from bayesieve.datasets import load_sms_spam
 from bayesieve.inspection import calibration, collect_report
 
@@ -109,13 +114,14 @@ def class_report(n_classes=12):
 
 @cache
 def weighted_words():
-    """Fit weights of thirty words, once; also returns the rows and labels."""
+    """Fit weights of a few words, once; also returns the rows and labels."""
     messages, labels = load_sms_spam(return_X_y=True)
     messages, labels = messages[:1500], labels[:1500]
-    vectorizer = CountVectorizer()
-    X = vectorizer.fit_transform(messages)
-    names = vectorizer.get_feature_names_out()
-    return SelectiveStandIn(n_lambdas=12).fit(X, labels, names), X, labels
+    vectorizer = CountVectorizer(max_features=500)
+    table = vectorizer.fit_transform(messages).toarray()
+    X = pd.DataFrame(table, columns=vectorizer.get_feature_names_out())
+    fitted = SelectiveMultinomialNBCV(n_lambdas=12, cv=3, choice="1se")
+    return fitted.fit(X, labels), X, labels
 
 
 def weight_report():

@@ -24,6 +24,7 @@ from tests.inspection.reports import (
 
 import bayesieve
 from bayesieve import ClassCounts, SparseMultinomialNB, SparseMultinomialNBCV
+from bayesieve._description import describe
 from bayesieve.inspection import (
     ReportData,
     calibration,
@@ -200,7 +201,7 @@ def test_the_step_of_the_models_own_size_is_the_models_own_answer():
     model.certificate_ = replace(
         model.certificate_, objective=model.certificate_.objective - 0.5
     )
-    solved = path_of_model(model, counts)
+    solved = path_of_model(describe(model), counts)
     at = solved.path.k.tolist().index(4)
     assert solved.path.support(4).tolist() == [0, 1, 2, 3]
     assert solved.path.gap[at] == model.certificate_.gap

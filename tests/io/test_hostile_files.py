@@ -98,7 +98,7 @@ def test_the_memory_of_a_bomb(name, tmp_path):
         "import re, sys\n"
         "from bayesieve import ClassCounts\n"
         "try:\n"
-        "    ClassCounts.from_text(sys.argv[1], threads=2)\n"
+        "    ClassCounts.from_text(sys.argv[1], n_jobs=2)\n"
         "except ValueError as error:\n"
         "    assert 'max_row_bytes' in str(error), error\n"
         "status = open('/proc/self/status').read()\n"

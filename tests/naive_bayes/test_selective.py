@@ -17,6 +17,7 @@ from sklearn.base import clone
 from tests.patience import HANGS
 
 from bayesieve import AveragedNB, MODLEncoder, SelectiveNB, compression_rate
+from bayesieve.weights import VNS, Auto, Gradient
 
 OPTIMIZERS = ["auto", "convex", "vns", "multistart", "gradient", "coordinate"]
 
@@ -119,10 +120,10 @@ def test_exponent_below_one_keeps_fewer(optimizer):
 
 def test_auto_drops_what_hardly_gains():
     X, y = table()
-    strict = SelectiveNB(optimizer="auto", min_gain=0.0).fit(X, y)
+    strict = SelectiveNB(optimizer=Auto(min_gain=0.0)).fit(X, y)
     exact = SelectiveNB(optimizer="convex").fit(X, y)
     np.testing.assert_allclose(strict.weights_, exact.weights_, atol=1e-3)
-    loose = SelectiveNB(optimizer="auto", min_gain=0.01).fit(X, y)
+    loose = SelectiveNB(optimizer=Auto(min_gain=0.01)).fit(X, y)
     assert loose.support_.sum() < exact.support_.sum()
     # Each column that went cost less than was allowed, those that stayed would not.
     gone = exact.support_.sum() - loose.support_.sum()
@@ -186,10 +187,10 @@ def test_weight_two_is_the_row_twice(kind):
     )
 
 
-def test_max_features():
+def test_at_most_k_columns():
     X, y = table()
     free = SelectiveNB(optimizer="convex").fit(X, y)
-    model = SelectiveNB(optimizer="convex", max_features=2).fit(X, y)
+    model = SelectiveNB(optimizer="convex", k=2).fit(X, y)
     assert model.support_.sum() == 2
     largest = np.argsort(-free.feature_importances_)[:2]
     assert set(model.support_indices_) == set(largest)
@@ -201,14 +202,14 @@ def test_max_features():
 
 
 @pytest.mark.parametrize("optimizer", ["convex", "coordinate", "auto"])
-def test_variable_cost(optimizer):
+def test_feature_cost(optimizer):
     X, y = table()
-    dear = SelectiveNB(optimizer=optimizer, variable_cost={"first": 1e7}).fit(X, y)
+    dear = SelectiveNB(optimizer=optimizer, feature_cost={"first": 1e7}).fit(X, y)
     assert dear.weights_[0] == 0
     assert dear.weights_[1] > 0
     costs = np.full(7, 10.0)
     costs[1] = 1e7
-    array = SelectiveNB(optimizer=optimizer, variable_cost=costs).fit(X, y)
+    array = SelectiveNB(optimizer=optimizer, feature_cost=costs).fit(X, y)
     assert array.weights_[1] == 0
     assert array.weights_[0] > 0
 
@@ -220,7 +221,7 @@ def test_ready_made_log_likelihoods():
     ours = SelectiveNB(optimizer="convex").fit(X, y)
     cost = encoder.costs_[:, 1]
     given = SelectiveNB(
-        optimizer="convex", input="log_likelihood", variable_cost=cost
+        optimizer="convex", input="log_likelihood", feature_cost=cost
     ).fit(logs, y)
     np.testing.assert_allclose(
         given.weights_[ours.levels_ > 0], ours.weights_[ours.levels_ > 0], atol=1e-5
@@ -237,11 +238,11 @@ def test_ready_made_log_likelihoods():
         given.partial_fit(logs, y)
 
 
-def test_max_seconds_returns_the_best_so_far():
+def test_time_limit_returns_the_best_so_far():
     X, y = table()
-    model = SelectiveNB(
-        optimizer="vns", effort=20, max_seconds=0.05, random_state=0
-    ).fit(X, y)
+    model = SelectiveNB(optimizer=VNS(effort=20), time_limit=0.05, random_state=0).fit(
+        X, y
+    )
     assert model.stopped_ == "time"
     assert model.score(X, y) > 0.7
 
@@ -266,6 +267,7 @@ def test_control_c_returns_the_best_so_far():
 import signal, threading
 import numpy as np
 from bayesieve import SelectiveNB
+from bayesieve.weights import VNS
 
 rng = np.random.default_rng(0)
 y = rng.integers(2, size=3000)
@@ -279,7 +281,7 @@ def press():
 
 threading.Thread(target=press, daemon=True).start()
 model = SelectiveNB(
-    optimizer="vns", effort=25, random_state=0,
+    optimizer=VNS(effort=25), random_state=0,
     callback=lambda state: started.set() if state.iteration == 20 else None,
 ).fit(X, y)
 print(model.stopped_, model.score(X, y) > 0.7)
@@ -292,6 +294,9 @@ print(model.stopped_, model.score(X, y) > 0.7)
         check=False,
     )
     assert done.stdout.split() == ["interrupted", "True"], done.stderr
+    assert (
+        "InterruptedFitWarning: The fit of SelectiveNB was interrupted" in done.stderr
+    )
 
 
 def test_pickle():
@@ -319,7 +324,7 @@ def test_averaged():
     assert (model.weights_[model.map_support_] > 0).all()
     assert (model.weights_ <= 1).all()
     assert model.weights_[3] == 0
-    quick = AveragedNB(max_seconds=0.0, random_state=0).fit(X, y)
+    quick = AveragedNB(time_limit=0.0, random_state=0).fit(X, y)
     assert quick.predict(X).shape == (800,)
 
 
@@ -350,10 +355,9 @@ def test_bad_parameters():
         ({"optimizer": "newton"}, "'optimizer' parameter"),
         ({"regularization": -1}, "'regularization' parameter"),
         ({"exponent": 0}, "'exponent' parameter"),
-        ({"variable_cost": [1.0]}, "a finite number for each of the 7 columns"),
-        ({"variable_cost": {"nowhere": 1.0}}, "must name columns of X. Got 'nowhere'"),
-        ({"optimizer": "gradient", "start": [2.0] * 7}, "'start' parameter"),
-        ({"optimizer": "gradient", "start": [0.5]}, "'start' parameter"),
+        ({"feature_cost": [1.0]}, "a finite number for each of the 7 columns"),
+        ({"feature_cost": {"nowhere": 1.0}}, "must name columns of X. Got 'nowhere'"),
+        ({"optimizer": Gradient(start=[0.5])}, "'start' parameter of Gradient"),
         ({"categorical_features": ["nowhere"]}, "Got 'nowhere'"),
     ]:
         with pytest.raises(ValueError, match=message):

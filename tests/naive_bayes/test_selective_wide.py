@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from tests.naive_bayes.wide_examples import word_counts
@@ -24,9 +24,8 @@ from bayesieve import (
     SelectiveMultinomialNB,
     SelectiveMultinomialNBCV,
 )
-from bayesieve.exceptions import FewFeaturesWarning
-from bayesieve.wide import WideData, WideSettings
-from bayesieve.wide._fit import WideModel
+from bayesieve.exceptions import FewFeaturesWarning, InterruptedFitWarning
+from bayesieve.weights._wide_solver import CountedRows, WideSettings, WideSolver
 
 CLASSES = [SelectiveMultinomialNB, SelectiveBernoulliNB]
 TWINS = {SelectiveMultinomialNB: MultinomialNB, SelectiveBernoulliNB: BernoulliNB}
@@ -37,7 +36,7 @@ def settings_of(model, data, **changes):
     given = {
         "model": model,
         "k": None,
-        "penalty": 0.0,
+        "regularization": 0.0,
         "share": 1.0,
         "alpha": 1.0,
         "binarize": 0.0 if model == "bernoulli" else None,
@@ -61,11 +60,11 @@ def test_weights_of_one_without_intercept_refit_are_plain_naive_bayes(model, n_c
     # Every column occurs and varies, so that every one is a candidate.
     X = sparse.csr_array(X[:, np.flatnonzero(np.asarray(X.sum(axis=0)).ravel() > 0)])
     counts = ClassCounts.from_matrix(X, y, binary=model == "bernoulli")
-    data = WideData(X, y, None, counts)
-    wide = WideModel.of(data, settings_of(model, data))
+    data = CountedRows(X, y, None, counts)
+    wide = WideSolver.of(data, settings_of(model, data))
     assert wide.candidates.columns.size == X.shape[1]
     ones = np.ones(X.shape[1])
-    terms = wide.solver.problem.terms
+    terms = wide.path.problem.terms
     ours = terms.scores(ones, wide.settings.log_prior)
     twin = (MultinomialNB if model == "multinomial" else BernoulliNB)().fit(X, y)
     expected = twin.predict_joint_log_proba(X)
@@ -75,7 +74,7 @@ def test_weights_of_one_without_intercept_refit_are_plain_naive_bayes(model, n_c
         expected - expected.mean(axis=1, keepdims=True),
         atol=1e-10,
     )
-    state = wide.solver.newton.at(ones)
+    state = wide.path.newton.at(ones)
     assert state.nll == pytest.approx(
         log_loss(y, twin.predict_proba(X), normalize=False), rel=1e-10
     )
@@ -306,7 +305,7 @@ def test_warm_start_begins_at_the_weights_before():
 def test_time_that_is_up_leaves_a_usable_model():
     X, y = word_counts(0)
     with pytest.warns(FewFeaturesWarning, match=r"the search was stopped \(time\)"):
-        model = SelectiveMultinomialNB(k=50, max_seconds=0.0).fit(X, y)
+        model = SelectiveMultinomialNB(k=50, time_limit=0.0).fit(X, y)
     assert model.stopped_ == "time"
     assert model.predict_proba(X).shape == (600, 2)
     assert np.isfinite(model.dual_gap_)
@@ -333,7 +332,9 @@ def test_ctrl_c_leaves_a_usable_model():
     def interrupt(state):
         signal.raise_signal(signal.SIGINT)
 
-    model = SelectiveMultinomialNB(regularization=0.1, callback=interrupt).fit(X, y)
+    model = SelectiveMultinomialNB(regularization=0.1, callback=interrupt)
+    with pytest.warns(InterruptedFitWarning, match="best model so far is kept"):
+        model.fit(X, y)
     assert model.stopped_ == "interrupted"
     assert model.predict(X).shape == (4000,)
 
@@ -396,14 +397,14 @@ def test_wrong_values_name_their_column():
 @pytest.mark.parametrize("cls", [SelectiveMultinomialNBCV, SelectiveBernoulliNBCV])
 def test_cross_validation_scores_a_path_and_picks_best_and_one_error(cls):
     X, y = word_counts(0)
-    model = cls(n_lambdas=15, cv=4).fit(X, y)
+    model = cls(regularization=15, cv=4).fit(X, y)
     results = model.cv_results_
-    assert len(results["lambda"]) == 15
+    assert len(results["param_regularization"]) == 15
     best = int(np.argmax(results["mean_test_score"]))
-    assert model.lambda_best_ == results["lambda"][best] == model.lambda_
+    assert model.lambda_best_ == results["param_regularization"][best] == model.lambda_
     assert model.lambda_1se_ >= model.lambda_best_
     assert model.best_score_ == results["mean_test_score"].max()
-    sparser = cls(n_lambdas=15, cv=4, choice="1se").fit(X, y)
+    sparser = cls(regularization=15, cv=4, choice="1se").fit(X, y)
     assert sparser.lambda_ == model.lambda_1se_
     assert sparser.k_ <= model.k_
     assert results["n_features"][0] <= 1  # a fold's own largest penalty may be larger
@@ -416,7 +417,11 @@ def test_a_fold_is_scored_by_a_model_of_the_other_rows():
     splits = [(rows[100:], rows[:100]), (rows[:300], rows[300:])]
     penalties = [3.0, 0.7]
     model = SelectiveMultinomialNBCV(
-        lambdas=penalties, cv=splits, relaxed=False, tol=1e-9
+        regularization=penalties,
+        cv=splits,
+        relaxed=False,
+        tol=1e-9,
+        scoring="neg_log_loss",
     ).fit(X, y)
     for f, (train, test) in enumerate(splits):
         for i, penalty in enumerate(penalties):
@@ -434,7 +439,7 @@ def test_a_fold_is_scored_by_a_model_of_the_other_rows():
 
 def test_cross_validation_stops_at_the_clock_and_keeps_what_it_has():
     X, y = word_counts(0)
-    model = SelectiveMultinomialNBCV(n_lambdas=10, max_seconds=0.0).fit(X, y)
+    model = SelectiveMultinomialNBCV(regularization=10, time_limit=0.0).fit(X, y)
     assert model.cv_stopped_ == "time"
     assert model.predict(X).shape == (600,)
 
@@ -450,8 +455,10 @@ def test_cross_validation_survives_ctrl_c():
         return float(np.mean(estimator.predict(rows) == labels))
 
     model = SelectiveMultinomialNBCV(
-        n_lambdas=10, cv=10, scoring=accuracy_until_interrupted
-    ).fit(X, y)
+        regularization=10, cv=10, scoring=accuracy_until_interrupted
+    )
+    with pytest.warns(InterruptedFitWarning, match="best model so far is kept"):
+        model.fit(X, y)
     assert len(scored) == 25
     assert model.cv_stopped_ == "interrupted"
     assert "split1_test_score" in model.cv_results_
@@ -461,23 +468,27 @@ def test_cross_validation_survives_ctrl_c():
 
 def test_relaxation_is_chosen_with_the_penalty():
     X, y = word_counts(0)
-    model = SelectiveMultinomialNBCV(n_lambdas=6, cv=3, relaxed="auto").fit(X, y)
-    assert len(model.cv_results_["lambda"]) == 4 * 6
-    assert model.relaxation_ in np.unique(model.cv_results_["relaxation"])
+    model = SelectiveMultinomialNBCV(regularization=6, cv=3, relaxed="auto").fit(X, y)
+    assert len(model.cv_results_["param_regularization"]) == 4 * 6
+    assert model.relaxation_ in np.unique(model.cv_results_["param_relaxation"])
 
 
-def test_wrong_lambdas_are_refused():
+def test_wrong_penalties_are_refused():
     X, y = word_counts(0)
-    with pytest.raises(ValueError, match="must hold finite numbers >= 0"):
-        SelectiveMultinomialNBCV(lambdas=[1.0, -1.0]).fit(X, y)
+    with pytest.raises(ValueError, match="hold finite numbers >= 0"):
+        SelectiveMultinomialNBCV(regularization=[1.0, -1.0]).fit(X, y)
 
 
-def test_an_int_means_so_many_folds_as_far_as_the_rarest_class_allows():
+def test_an_int_means_so_many_folds_however_rare_a_class():
     X, y = word_counts(0)
-    results = SelectiveMultinomialNBCV(n_lambdas=2, cv=7).fit(X, y).cv_results_
+    results = SelectiveMultinomialNBCV(regularization=2, cv=7).fit(X, y).cv_results_
     assert "split6_test_score" in results
     y = y.copy()
     y[np.flatnonzero(y == 1)[3:]] = 0
-    results = SelectiveMultinomialNBCV(n_lambdas=2, cv=7).fit(X, y).cv_results_
-    assert "split2_test_score" in results
-    assert "split3_test_score" not in results
+    results = SelectiveMultinomialNBCV(regularization=2, cv=7).fit(X, y).cv_results_
+    assert "split6_test_score" in results
+    folds = StratifiedKFold(7)
+    with pytest.warns(UserWarning, match="least populated class"):
+        splits = list(folds.split(X, y))
+    same = SelectiveMultinomialNBCV(regularization=2, cv=splits).fit(X, y).cv_results_
+    np.testing.assert_array_equal(same["mean_test_score"], results["mean_test_score"])

@@ -283,7 +283,7 @@ def test_bytes_that_are_not_utf8_may_pass():
         ({"max_df": 1.5}, "'max_df' parameter of SparseTextNB"),
         ({"min_df": 5}, "No term is in at least min_df=5"),
         ({"class_prior": [1.0]}, "'class_prior' parameter of SparseTextNB"),
-        ({"threads": 0}, "'threads' parameter of SparseTextNB"),
+        ({"n_jobs": 0}, "'n_jobs' parameter"),
         ({"memory_budget": 0}, "'memory_budget' parameter of SparseTextNB"),
     ],
     ids=str,
@@ -432,12 +432,12 @@ def test_pickle_and_clone(used):
     assert not hasattr(bare, "support_terms_")
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_threads_and_budget_do_not_matter(threads):
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_threads_and_budget_do_not_matter(n_jobs):
     texts, y = random_texts(2000)
     expected = SparseTextNB(5, ngram_range=(1, 2)).fit(texts, y)
     ours = SparseTextNB(
-        5, ngram_range=(1, 2), threads=threads, memory_budget=1 << 20
+        5, ngram_range=(1, 2), n_jobs=n_jobs, memory_budget=1 << 20
     ).fit(texts, y)
     assert ours.support_terms_ == expected.support_terms_
     np.testing.assert_array_equal(

@@ -13,6 +13,7 @@ from bayesieve import SelectiveNB
 from bayesieve.naive_bayes._drift import DriftWatch
 from bayesieve.naive_bayes._stream import StreamMemory
 from bayesieve.partition._bins import LevelBins, NumberBins
+from bayesieve.weights import VNS
 
 
 def rows(n, seed=0, flip=False):
@@ -59,7 +60,7 @@ def test_counts_are_those_of_all_rows():
         assert partition.counts.sum() == 30_000
         # Bins are finer than parts, so parts are counted exactly, but for rows that
         # came before the bins were settled.
-        parts = partition.assign_numbers(X[:, j])
+        parts = partition.parts.assign(X[:, j])
         exact = np.zeros_like(partition.counts)
         np.add.at(exact, (parts, y), 1)
         assert np.abs(exact - partition.counts).sum() <= 0.01 * 30_000
@@ -208,10 +209,12 @@ def test_refresh():
         SelectiveNB().fit(X, y).refresh()
 
 
-@pytest.mark.parametrize("optimizer", ["vns", "gradient", "coordinate", "convex"])
+@pytest.mark.parametrize(
+    "optimizer", [VNS(effort=2), "gradient", "coordinate", "convex"]
+)
 def test_every_optimizer_learns_from_streams(optimizer):
     X, y = rows(6000)
-    model = SelectiveNB(optimizer=optimizer, random_state=0, effort=2)
+    model = SelectiveNB(optimizer=optimizer, random_state=0)
     learn(model, X, y, 1000, classes=[0, 1])
     assert model.score(*rows(3000, seed=1)) > 0.8
 

@@ -23,6 +23,7 @@ from bayesieve import (
     WeightHistoryDisplay,
     compression_rate,
 )
+from bayesieve.weights import VNS, Auto, Gradient, MultiStart
 
 
 def rows(n, seed=0):
@@ -131,10 +132,12 @@ def test_dates_of_any_unit_and_library_mean_the_same():
     assert datetime.date(2020, 1, 1) in objects["day"].tolist()
 
 
-@pytest.mark.parametrize("optimizer", ["gradient", "vns", "multistart", "auto"])
-def test_max_features_holds_on_streams(optimizer):
+@pytest.mark.parametrize(
+    "optimizer", ["gradient", VNS(effort=1), MultiStart(effort=1), "auto"]
+)
+def test_k_holds_on_streams(optimizer):
     X, y = rows(6000)
-    model = SelectiveNB(optimizer=optimizer, max_features=1, effort=1, random_state=0)
+    model = SelectiveNB(optimizer=optimizer, k=1, random_state=0)
     for start in range(0, 6000, 500):
         chunk = slice(start, start + 500)
         model.partial_fit(X[chunk], y[chunk], classes=[0, 1])
@@ -193,11 +196,11 @@ def test_messages():
     with pytest.raises(ValueError, match="first rows of a stream must have some"):
         SelectiveNB().partial_fit(X, y, classes=[0, 1], sample_weight=np.zeros(60))
     with pytest.raises(ValueError, match=r"finite numbers\. Got inf"):
-        SelectiveNB(variable_cost=[np.inf, 1, 1]).fit(X, y)
+        SelectiveNB(feature_cost=[np.inf, 1, 1]).fit(X, y)
     with pytest.raises(ValueError, match=r"finite numbers\. Got 'a'"):
-        SelectiveNB(variable_cost=["a", 1, 1]).fit(X, y)
+        SelectiveNB(feature_cost=["a", 1, 1]).fit(X, y)
     with pytest.raises(ValueError, match="'start' parameter"):
-        SelectiveNB(optimizer="gradient", start=["a", "b", "c"]).fit(X, y)
+        Gradient(start=["a", "b", "c"])
     with pytest.raises(AttributeError, match="not fitted"):
         _ = SelectiveNB().partitions_
     stream = SelectiveNB().partial_fit(X, y)
@@ -209,14 +212,14 @@ def test_costs_in_a_series_go_by_label():
     X, y = rows(400)
     frame = pd.DataFrame(X, columns=list("abc"))
     costs = pd.Series({"b": 1e7, "a": 1.0})
-    model = SelectiveNB(variable_cost=costs).fit(frame, y)
+    model = SelectiveNB(feature_cost=costs).fit(frame, y)
     assert model.weights_[1] == 0
     assert model.weights_[0] > 0
 
 
 def test_the_last_column_can_go_too():
     X, y = rows(400)
-    assert not SelectiveNB(min_gain=10.0).fit(X, y).weights_.any()
+    assert not SelectiveNB(optimizer=Auto(min_gain=10.0)).fit(X, y).weights_.any()
 
 
 def test_a_new_fit_forgets_the_stream():
@@ -277,6 +280,6 @@ def test_an_optimum_at_full_weights_is_not_lost_below_exponent_one(exponent):
     """All weights at one cannot be improved; the search returned its empty start."""
     X, y = rows(500)
     model = SelectiveNB(
-        optimizer="convex", exponent=exponent, variable_cost=[0.0] * 3
+        optimizer="convex", exponent=exponent, feature_cost=[0.0] * 3
     ).fit(X[:, [0, 1, 2]], y)
     assert model.weights_[0] > 0.5

@@ -8,6 +8,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from bayesieve import AveragedNB, SelectiveNB
+from bayesieve.weights import VNS
 
 NOT_FEATURES = ["label", "Id", "name", "Hospital Number", "speaker", "split"]
 SMALL = [
@@ -44,7 +45,7 @@ def test_neighbourhood_search_comes_near_the_optimum(real_data, name):
     """With full batches, at most 1e-3 nats a row above it."""
     X, y = load(real_data, name)
     exact = SelectiveNB(optimizer="convex").fit(X, y)
-    search = SelectiveNB(optimizer="vns", batch_size=None, random_state=0).fit(X, y)
+    search = SelectiveNB(optimizer=VNS(batch_size=None), random_state=0).fit(X, y)
     gap = (search.criterion_ - exact.criterion_) / len(y)
     assert -1e-9 <= gap <= 1e-3
 

@@ -10,7 +10,27 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
+from bayesieve.counts import ClassCounts
+from bayesieve.counts._texts import LabelledTextCounter, count_texts
 from bayesieve.text._options import TextOptions
+
+
+def count_text(
+    texts: Any, codes: Any, n_classes: int, options: TextOptions, **resources: Any
+) -> ClassCounts:
+    """Count texts of the classes 0, 1, ..."""
+    classes = np.arange(n_classes)
+    return count_texts(ClassCounts, texts, codes, classes, options, **resources)
+
+
+def count_batches(
+    batches: Any, options: TextOptions | None = None, **settings: Any
+) -> ClassCounts:
+    """Count batches of (texts, labels) as `ClassCounts.from_text`, also if empty."""
+    counter = LabelledTextCounter(ClassCounts, options or TextOptions(), **settings)
+    for texts, labels in batches:
+        counter.add(texts, labels, "Row {}".format)
+    return counter.finish()
 
 
 def class_indicator(codes: Any, n_classes: int) -> Any:
@@ -49,13 +69,16 @@ def assert_same_counts(
     counts: Any, texts: Any, codes: Any, options: TextOptions
 ) -> None:
     names, count, documents = oracle_counts(texts, codes, counts.n_classes, options)
-    assert counts.names.tolist() == names
-    for table, expected in ((counts.count, count), (counts.document_count, documents)):
+    assert counts.feature_names.tolist() == names
+    for table, expected in (
+        (counts.feature_count, count),
+        (counts.document_count, documents),
+    ):
         table = table.toarray() if sparse.issparse(table) else table
         np.testing.assert_array_equal(table, expected)
     codes = np.asarray(codes)
     expected = np.bincount(codes[codes >= 0], minlength=counts.n_classes)
-    np.testing.assert_array_equal(counts.n_documents, expected)
+    np.testing.assert_array_equal(counts.class_count, expected)
 
 
 def oracle_tfidf(

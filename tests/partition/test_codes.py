@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from tests.oracle.code_lengths import log_partition_count
 
-from bayesieve.partition._codes import log_partition_count
-from bayesieve.utils._integer_codes import integer_code, integers_up_to, log2_star
+from bayesieve.weights._integer_codes import integer_code, integers_up_to, log2_star
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 from tests.oracle import interval_oracle as oracle
+from tests.oracle.interval_cost import interval_cost
 
 from bayesieve.partition._discretize import discretize, discretize_columns
-from bayesieve.partition._interval_cost import interval_cost
 
 NOT_FEATURES = {"label", "split", "Id", "name", "speaker", "Hospital Number"}
 

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from tests.oracle.group_oracle import best_cost, cost_before_lowering, partile_tables
-
-from bayesieve.partition._group import group_many, group_values
-from bayesieve.partition._group_cost import (
+from tests.oracle.group_cost import (
     explored_granularities,
     grouping_cost,
     null_grouping_cost,
 )
+from tests.oracle.group_oracle import best_cost, cost_before_lowering, partile_tables
+
+from bayesieve.partition._group import group_many, group_values
 
 EXAMPLE = [[9, 1], [8, 2], [1, 9], [2, 8], [5, 5]]
 

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.oracle.group_cost import explored_granularities, grouping_cost
 from tests.oracle.group_oracle import cost_before_lowering
 
 from bayesieve.partition._group import group_many
-from bayesieve.partition._group_cost import explored_granularities, grouping_cost
 
 
 def categorical_tables(frame):

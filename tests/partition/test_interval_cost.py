@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from tests.oracle.interval_cost import finest_granularity, interval_cost
 from tests.oracle.interval_oracle import partition_total
 
 from bayesieve.partition._discretize import discretize
-from bayesieve.partition._interval_cost import finest_granularity, interval_cost
 
 
 def test_worked_example_of_two_intervals():

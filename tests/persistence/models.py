@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 import bayesieve as bs
+from bayesieve.weights import VNS
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -124,11 +125,13 @@ def examples():
             frame,
         ),
         "wide cv": (
-            bs.SelectiveMultinomialNBCV(n_lambdas=5, cv=3).fit(COUNTS, Y),
+            bs.SelectiveMultinomialNBCV(regularization=5, cv=3).fit(COUNTS, Y),
             COUNTS,
         ),
         "wide bernoulli cv": (
-            bs.SelectiveBernoulliNBCV(n_lambdas=5, cv=3, choice="1se").fit(COUNTS, Y),
+            bs.SelectiveBernoulliNBCV(regularization=5, cv=3, choice="1se").fit(
+                COUNTS, Y
+            ),
             sparse.csr_array(COUNTS),
         ),
         "selector refined": (
@@ -144,15 +147,21 @@ def examples():
         ),
         "L0": (bs.L0Screener().fit(BINARY, Y), BINARY),
         "L0 counts": (_in_chunks(bs.L0Screener(3), BINARY), BINARY),
-        "L1": (bs.L1Screener(penalty=20.0).fit(BINARY, Y), BINARY),
+        "L1": (bs.L1Screener(regularization=20.0).fit(BINARY, Y), BINARY),
         "L1 cv": (bs.L1Screener(criterion="cv", cv=3).fit(BINARY, Y), BINARY),
         "Pearson": (bs.PearsonScreener(k=2).fit(BINARY, YES_NO), BINARY),
         "FDR": (bs.FDRScreener(binarize=1.0).fit(COUNTS, Y), COUNTS),
         "mixed": (bs.MixedScreener().fit(TABLE.drop(columns="day"), Y), TABLE),
         "selective": (bs.SelectiveNB().fit(TABLE, YES_NO), TABLE),
-        "selective array": (bs.SelectiveNB(max_features=2).fit(COUNTS, Y), COUNTS),
+        "selective array": (bs.SelectiveNB(k=2).fit(COUNTS, Y), COUNTS),
+        "selective search": (
+            bs.SelectiveNB(
+                optimizer=VNS(start=[0.4] * 7, effort=1), random_state=0
+            ).fit(TABLE, Y),
+            TABLE,
+        ),
         "selective costs": (
-            bs.SelectiveNB(variable_cost={"age": 9.0}, start=[0.4] * 7).fit(TABLE, Y),
+            bs.SelectiveNB(feature_cost={"age": 9.0}).fit(TABLE, Y),
             TABLE,
         ),
         "selective stream": (_streamed(), TABLE),

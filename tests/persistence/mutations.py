@@ -9,7 +9,6 @@ import json
 import tempfile
 import warnings
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -266,13 +265,10 @@ def bases():
         text = ClassCounts.from_text([(texts, [1, 0, 1, 0])], ngram_range=(1, 2))
         text.save(path)
         keep("counts text")
-        parts = text._parts
-        sparse_parts = replace(
-            parts,
-            feature_count=sparse.csc_array(parts.feature_count),
-            document_count=sparse.csc_array(parts.document_count),
-        )
-        ClassCounts._of(sparse_parts).save(path)
+        text._with(
+            feature_count=sparse.csc_array(text.feature_count),
+            document_count=sparse.csc_array(text.document_count),
+        ).save(path)
         keep("counts sparse")
         for name, (model, _) in examples().items():
             save_model(model, path, notes={"report": "{}"})

@@ -22,7 +22,7 @@ from tests.persistence.mutations import (
     used,
 )
 
-from bayesieve.counts import ClassCounts, _parts
+from bayesieve.counts import ClassCounts, _layout
 from bayesieve.counts._storage import rises
 from bayesieve.exceptions import NewerVersionWarning
 from bayesieve.persistence import load_model, save_model
@@ -129,7 +129,7 @@ def test_positions_that_wrap(tmp_path):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint32, np.float64])
 def test_sparse_tables_have_the_indices_that_are_written(dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
     counts = ClassCounts.from_matrix([[1, 2], [3, 0], [0, 4]], [0, 1, 2])
     path = counts_file(tmp_path / "c", counts)
     ClassCounts.load(path)
@@ -335,7 +335,7 @@ def test_texts_in_the_parameters_of_a_model(tmp_path):
     def change(members):
         fields = json.loads(members["model.json"])
         texts = [""] * 50_000 + ["z" * 1_000_000]
-        fields["parameters"]["variable_cost"] = {"$texts": texts}
+        fields["parameters"]["feature_cost"] = {"$texts": texts}
         return members | {"model.json": json.dumps(fields).encode()}
 
     (tmp_path / "m").write_bytes(rewritten((tmp_path / "m").read_bytes(), change))
@@ -435,7 +435,7 @@ def test_files_of_version_0_1_are_read(name, tmp_path, monkeypatch):
     path.write_bytes(old_files()[name])
     if not name.endswith(".model"):
         if name == "sparse.npz":
-            monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+            monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
         counts = ClassCounts.load(path)
         assert counts.class_count.sum() > 0
         return
@@ -510,13 +510,13 @@ def test_deep_parameters_cannot_be_saved(tmp_path):
     for _ in range(100_000):
         deep = [deep]
     model = examples()["selective"][0]
-    before = model.variable_cost
+    before = model.feature_cost
     try:
-        model.variable_cost = deep
-        with pytest.raises(ValueError, match="'variable_cost' parameter of Selective"):
+        model.feature_cost = deep
+        with pytest.raises(ValueError, match="'feature_cost' parameter of Selective"):
             save_model(model, tmp_path / "m")
     finally:
-        model.variable_cost = before
+        model.feature_cost = before
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,10 +17,11 @@ from sklearn.model_selection import KFold
 from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, answers, examples
 
 import bayesieve as bs
-from bayesieve.counts._term_names import TermNames
+from bayesieve._description import Saved
 from bayesieve.persistence import load_model, load_notes, save_model
 from bayesieve.persistence._kinds import CertificateKind, Sizes
-from bayesieve.persistence._registry import FORMATS
+from bayesieve.persistence._model_file import MODELS
+from bayesieve.text._term_names import TermNames
 
 NAMES = list(examples())
 SHOWN = (
@@ -123,7 +124,7 @@ def test_saving_a_loaded_model_gives_the_same_file(name, tmp_path):
 
 
 def test_every_class_has_an_example():
-    assert {type(model).__name__ for model, _ in examples().values()} == set(FORMATS)
+    assert {type(model).__name__ for model, _ in examples().values()} == set(MODELS)
 
 
 def test_every_fitted_estimator_of_the_package_can_be_saved():
@@ -132,7 +133,7 @@ def test_every_fitted_estimator_of_the_package_can_be_saved():
         for name in bs.__all__
         if name.endswith(("NB", "NBCV", "Selector", "Screener", "Encoder"))
     ]
-    assert set(fitted) == set(FORMATS)
+    assert set(fitted) == set(MODELS)
 
 
 def test_the_file_is_json_and_plain_arrays(tmp_path):
@@ -302,9 +303,10 @@ def test_labels_keep_their_type(tmp_path):
 def test_a_certificate_from_before_rounding_was_stated_is_read():
     certificate = bs.solve_multinomial([[4, 6, 10], [12, 0, 0]], 2).certificate
     arrays = {}
-    entry = CertificateKind().put("proof", certificate, arrays)
+    kind = CertificateKind(Saved("certificate"))
+    entry = kind.put("proof", certificate, arrays)
     reader = SimpleNamespace(array=lambda name, kind: arrays[name])
-    assert CertificateKind().get("proof", dict(entry), reader, Sizes()) == certificate
+    assert kind.get("proof", dict(entry), reader, Sizes()) == certificate
     del entry["rounding"]
-    older = CertificateKind().get("proof", entry, reader, Sizes())
+    older = kind.get("proof", entry, reader, Sizes())
     assert older == replace(certificate, rounding=0.0)

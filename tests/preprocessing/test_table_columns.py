@@ -7,7 +7,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesieve.utils._table_columns import TableReader, match_by_name, read_levels
+from bayesieve.preprocessing._table_columns import (
+    TableReader,
+    match_by_name,
+    read_levels,
+)
 
 
 def decoded(level):

@@ -26,12 +26,12 @@ from bayesieve.exceptions import FewFeaturesWarning, LowCountWarning
 SCREENERS = [
     L0Screener(),
     L0Screener(2),
-    L0Screener(penalty=0.05),
+    L0Screener(regularization=0.05),
     L1Screener(),
     L1Screener(2),
-    L1Screener(penalty=2.0),
+    L1Screener(regularization=2.0),
     PearsonScreener(),
-    PearsonScreener(penalty=0.05),
+    PearsonScreener(regularization=0.05),
     FDRScreener(0.4),
     FDRScreener(k=2),
 ]
@@ -151,7 +151,8 @@ def test_the_classifier_by_bic_keeps_the_same(values):
 def test_a_larger_penalty_keeps_fewer_and_moves_less(values, penalty):
     X, y = values
     loose, tight = (
-        fit(L1Screener(penalty=value), X, y) for value in (penalty, penalty + 1.0)
+        fit(L1Screener(regularization=value), X, y)
+        for value in (penalty, penalty + 1.0)
     )
     assert set(tight.support_indices_) <= set(loose.support_indices_)
     centre = X.mean(axis=0)

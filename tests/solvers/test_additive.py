@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal, localcontext
 from itertools import combinations
 
@@ -112,9 +111,7 @@ def test_bernoulli_dense_and_sparse_tables_agree():
     )
     dense = ClassCounts(np.arange(6), rows, table, kind="binary")
     # The layout of tables above 1e8 numbers, forced on a small one.
-    sparse = ClassCounts._of(
-        replace(dense._parts, feature_count=sp.csc_array(dense.feature_count))
-    )
+    sparse = dense._with(feature_count=sp.csc_array(dense.feature_count))
     assert sp.issparse(sparse.feature_count)
     for alpha in (0.0, 1.0):
         for k in (1, 20, 250):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -226,9 +225,7 @@ def test_sparse_tables_give_the_same_answers():
     X, y = data(5)
     dense = counted(X, y)
     # The layout of tables above 1e8 numbers, forced on a small one.
-    table = ClassCounts._of(
-        replace(dense._parts, feature_count=sparse.csc_array(dense.feature_count))
-    )
+    table = dense._with(feature_count=sparse.csc_array(dense.feature_count))
     assert sparse.issparse(table.feature_count)
     for function in (penalised_screening, pearson_screening):
         one, other = (function(c, solver="test") for c in (dense, table))

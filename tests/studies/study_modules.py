@@ -20,3 +20,7 @@ def load(name: str) -> Any:
     finally:
         for folder in folders:
             sys.path.remove(folder)
+
+
+ledger = load("ledger")
+read_parts, write_parts = ledger.read_parts, ledger.write_parts

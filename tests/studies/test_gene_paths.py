@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.studies.study_modules import STUDIES, load
+from tests.studies.study_modules import STUDIES, load, read_parts
 
 from bayesieve import SparseGaussianNB, SparseMultinomialNB
 
@@ -163,13 +163,8 @@ def test_real_sets_have_the_sizes_of_the_manifest(sets, real_data):
     assert sorted(np.bincount(y).tolist()) == [17, 40]
 
 
-def test_the_committed_page_is_what_the_committed_results_say(tables):
-    text = (RESULTS / "tables.md").read_text(encoding="utf-8")
-    assert text == tables.document(RESULTS)
-
-
 def test_the_committed_results_have_every_set_and_proven_optima(sets, tables):
-    units = tables.stored(RESULTS / tables.FILE)["rows"]
+    units = read_parts(RESULTS)["gene_paths"]["rows"]
     assert tables.names_of(units) == list(sets.SETS)
     for name in sets.SETS:
         found = tables.models(units, name)

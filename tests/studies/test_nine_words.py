@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.naive_bayes import MultinomialNB
-from tests.studies.study_modules import STUDIES, load
+from tests.studies.study_modules import STUDIES, load, read_parts
 
 from bayesieve import SparseMultinomialNB
 
@@ -129,23 +129,18 @@ def test_runs_of_numbers_become_ranges(tables):
 
 
 def test_units_that_are_there_are_not_done_again(study, tmp_path):
-    store = study.UnitStore(tmp_path / "made.json", study="made")
+    store = study.Ledger(tmp_path, "made", study="made")
     todo = study.units_of("default, all words", store)
     assert len(todo) == 2 + len(study.VALUES) * len(study.ALPHAS)
     store.put(todo[0], {"words": ["a"]})
-    again = study.UnitStore(tmp_path / "made.json", study="made")
+    again = study.Ledger(tmp_path, "made", study="made")
     assert study.units_of("default, all words", again) == todo[1:]
     with pytest.raises(SystemExit, match="was written with study"):
-        study.UnitStore(tmp_path / "made.json", study="another")
-
-
-def test_the_committed_page_is_what_the_committed_results_say(tables):
-    text = (RESULTS / "tables.md").read_text(encoding="utf-8")
-    assert text == tables.document(RESULTS)
+        study.Ledger(tmp_path, "made", study="another")
 
 
 def test_table_4_is_the_published_code_without_stop_words(tables):
-    units = tables.stored(RESULTS / tables.FILE)["rows"]
+    units = read_parts(RESULTS)["nine_words"]["rows"]
     unit = units["search: one letter, no stop words, count, 0"]
     assert tables.agreement(unit["published code"])[:2] == (9, 9)
     assert unit["published code"]["accuracy"] == pytest.approx(0.702, abs=5e-4)
@@ -153,9 +148,9 @@ def test_table_4_is_the_published_code_without_stop_words(tables):
 
 
 @pytest.mark.slow
-def test_the_optimum_without_stop_words_is_found_again(study, tables, real_data):
+def test_the_optimum_without_stop_words_is_found_again(study, real_data):
     real_data("imdb")
-    stored = tables.stored(RESULTS / tables.FILE)["rows"]
+    stored = read_parts(RESULTS)["nine_words"]["rows"]
     expected = stored["search: one letter, no stop words, count, 0"]
     rows = dict(study.choices(study.counted("one letter", None)))["no stop words"]
     found = study.search(rows, None, 0.0)["certified optimum"]

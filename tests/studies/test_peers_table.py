@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.patience import HANGS
-from tests.studies.study_modules import BENCHMARKS, load
+from tests.studies.study_modules import BENCHMARKS, load, write_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGISTIC = "logistic regression"
@@ -271,20 +271,13 @@ def test_two_stage_results_are_paired_with_ours(tmp_path, cited):
         "mrmr 5": [[0, 0.0, 0.0, 0.0]],
     }
     content = {"columns": columns, "rows": rows}
-    (tmp_path / "made_count.json").write_text(json.dumps(content))
+    write_parts(tmp_path, {"made_count": content, "made_tfidf": content})
     assert cited.two_stage(tmp_path) == [
         ["ours, likelihood alone", "+0.0", "+0.0", "+0.0", "1"],
         ["chi2", "+2.0", "-1.0", "+0.0", "1"],
     ]
     assert cited.two_stage(tmp_path / "nothing") is None
     assert cited.unlimited_features(tmp_path / "nothing") is None
-
-
-def test_the_page_is_what_the_stored_results_give(tables):
-    content = json.loads((BENCHMARKS / "results" / "peers.json").read_text())
-    page = (BENCHMARKS / "peers.md").read_text(encoding="utf-8")
-    assert tables.page(content) == page, "run benchmarks/peers.py --tables-only"
-    assert not content["quick"]
 
 
 def test_a_search_cut_before_k_takes_no_part_in_the_verdicts(tables):

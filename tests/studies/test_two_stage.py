@@ -17,7 +17,7 @@ from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
-from tests.studies.study_modules import STUDIES, load
+from tests.studies.study_modules import STUDIES, load, read_parts
 
 from bayesieve import NaiveFeatureSelector
 
@@ -276,40 +276,18 @@ def test_ahead_is_judged_by_differences_on_common_splits(tmp_path):
 
 
 def test_reasons_of_the_first_split_are_kept(tmp_path):
-    book = ledger.Ledger(tmp_path / "book.json", columns=tables.COLUMNS)
+    book = ledger.Ledger(tmp_path, "book", columns=tables.COLUMNS)
     nothing = [None] * (len(tables.COLUMNS) - 1)
     book.extend("mrmr 0.1", 0, [[1.0] * (len(tables.COLUMNS) - 1) + [""]])
     book.extend("mrmr 1", 0, [[*nothing, "too slow"]])
     assert study.reasons(book, "mrmr") == {1.0: "too slow"}
 
 
-@pytest.mark.parametrize(
-    ("name", "made"),
-    [
-        ("two_stage", lambda folder: tables.document(tables.Results(folder))),
-        ("two_stage_speed", lambda folder: speed.document(stored(folder, "seconds"))),
-        (
-            "published_objective",
-            lambda folder: objective.document(stored(folder, "cells")),
-        ),
-    ],
-)
-def test_the_tables_are_those_of_the_stored_results(name, made):
-    folder = STUDIES / "results" / name
-    if not folder.is_dir():
-        pytest.skip(f"no results of {name} (they are not part of the sdist)")
-    assert (folder / "tables.md").read_text(encoding="utf-8") == made(folder)
-
-
-def stored(folder, name):
-    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def test_the_objective_is_never_below_the_published_one():
     folder = STUDIES / "results" / "published_objective"
     if not folder.is_dir():
         pytest.skip("no results of published_objective (they are not in the sdist)")
-    sets = stored(folder, "cells")["sets"]
+    sets = read_parts(folder)["published_objective"]["rows"]
     found = {name: objective.differences(one) for name, one in sets.items()}
     assert all(np.all(d >= -rounding) for d, rounding in found.values())
     assert any(np.any(d > rounding) for d, rounding in found.values())
@@ -322,7 +300,7 @@ def test_the_objective_is_never_below_the_published_one():
     ("error", "code"),
     [
         (KeyboardInterrupt(), 130),
-        (json.JSONDecodeError("broken", "x", 0), "no JSON"),
+        (json.JSONDecodeError("broken", "x", 0), "damaged"),
         (FileNotFoundError(2, "No such file", "here.json"), "here.json"),
     ],
 )

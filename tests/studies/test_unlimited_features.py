@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.special import xlogy
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
-from tests.studies.study_modules import STUDIES, load
+from tests.studies.study_modules import STUDIES, load, read_parts
 
 from bayesieve import solve_multinomial
 
@@ -253,7 +252,7 @@ def test_the_work_goes_split_by_split_and_a_second_run_goes_on(
     assert len(asked) == 6
     study.main(options)
     assert len(asked) == 6  # nothing was left to do
-    stored = json.loads((tmp_path / "mpqa_count.json").read_text())
+    stored = read_parts(tmp_path)["mpqa_count"]
     assert {key: len(rows) for key, rows in stored["rows"].items()} == {
         f"{p:g}": 2 for p in tables.PERCENTS
     }
@@ -385,8 +384,3 @@ def test_the_stored_objective_is_never_below_the_published_codes(tables):
             below, rounding = case[f"below_{at}"], case[f"rounding_{at}"]
             known = np.isfinite(below)
             assert np.all(below[known] >= -rounding[known]), case.title
-
-
-def test_stored_tables_are_those_of_the_stored_rows(tables):
-    text = (RESULTS / "tables.md").read_text(encoding="utf-8")
-    assert text == tables.document(RESULTS)

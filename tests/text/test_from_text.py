@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from tests.oracle.text_oracle import count_batches
 
 from bayesieve import ClassCounts
-from bayesieve.counts import _parts
-from bayesieve.counts._term_names import TermNames
-from bayesieve.counts._text_batches import count_batches, merge_saved
+from bayesieve.counts import _layout, merge_saved
 from bayesieve.exceptions import BadRowsWarning
 from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import TermNames
 
 TEXTS = [
     "Good film, good plot",
@@ -72,7 +72,6 @@ def assert_counts(counts, texts, labels, vectorizer=None):
     ],
 )
 def test_labels_of_every_kind(labels):
-    assert_counts(count_batches([(TEXTS, labels)]), TEXTS, labels)
     assert_counts(ClassCounts.from_text([(TEXTS, labels)]), TEXTS, labels)
 
 
@@ -90,7 +89,7 @@ def test_new_labels_in_sparse_tables(monkeypatch):
     labels = sorted(f"class {i % 13}" for i in range(40))
     batches = [(texts[i : i + 3], labels[i : i + 3]) for i in range(0, 40, 3)]
     dense = count_batches(batches)
-    monkeypatch.setattr(_parts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 0)
     counts = count_batches(batches)
     assert sparse.issparse(counts.feature_count)
     assert counts == count_batches([(texts, labels)])
@@ -121,9 +120,8 @@ def test_the_cuts_between_batches_do_not_matter(rows, cuts, binary):
     assert sum(parts[::-1]) == whole
 
 
-def test_the_result_pickles_and_so_does_the_function():
-    function = pickle.loads(pickle.dumps(count_batches))
-    counts = function([(TEXTS, LABELS)], TextOptions(ngram_range=(1, 2)), threads=1)
+def test_the_result_pickles():
+    counts = ClassCounts.from_text([(TEXTS, LABELS)], ngram_range=(1, 2), n_jobs=1)
     assert pickle.loads(pickle.dumps(counts)) == counts
 
 
@@ -136,19 +134,21 @@ def test_no_rows_at_all_can_be_added_to_others():
 
 
 def test_known_classes_are_kept_and_others_refused():
-    counts = count_batches([(["a good film"], ["pos"])], classes=["pos", "neg", "so"])
+    counts = ClassCounts.from_text(
+        [(["a good film"], ["pos"])], classes=["pos", "neg", "so"]
+    )
     assert counts.classes.tolist() == ["neg", "pos", "so"]
     assert counts.class_count.tolist() == [0, 1, 0]
     with pytest.raises(ValueError, match=r"label 'other' is not one of the classes"):
-        count_batches([(["a"], ["other"])], classes=["pos", "neg"])
+        ClassCounts.from_text([(["a"], ["other"])], classes=["pos", "neg"])
 
 
 @pytest.mark.parametrize("labels", [["a", 1], [True, 1], ["a", b"b"], [1, "1"]])
 def test_labels_of_two_kinds_are_refused(labels):
     with pytest.raises(ValueError, match="Labels must"):
-        count_batches([(["x y", "z"], labels)])
+        ClassCounts.from_text([(["x y", "z"], labels)])
     with pytest.raises(ValueError, match="Labels must"):
-        count_batches([(["x y"], labels[:1]), (["z"], labels[1:])])
+        ClassCounts.from_text([(["x y"], labels[:1]), (["z"], labels[1:])])
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), "NA"])
@@ -160,11 +160,11 @@ def test_missing_labels_and_texts(missing):
         (["three films", missing, "four", None], [missing, "a", "b", missing]),
     ]
     with pytest.raises(ValueError, match=r"^Row 0 of batch 1 has no label.*'skip'"):
-        count_batches(batches)
+        ClassCounts.from_text(batches)
     with pytest.raises(ValueError, match=r"^Row 1 of batch 1 has no text.*'skip'"):
-        count_batches([batches[0], (["x", None], ["a", "b"])])
+        ClassCounts.from_text([batches[0], (["x", None], ["a", "b"])])
     with pytest.warns(BadRowsWarning, match="^3 bad rows were left out") as caught:
-        counts = count_batches(batches, on_bad_rows="skip")
+        counts = ClassCounts.from_text(batches, on_bad_rows="skip")
     assert len(caught) == 1
     assert_counts(counts, ["one film", "two films", "four"], ["a", "b", "b"])
 
@@ -172,9 +172,9 @@ def test_missing_labels_and_texts(missing):
 def test_bytes_that_are_not_text():
     texts = [b"good film", b"bad \xff film"]
     with pytest.raises(ValueError, match="row 1"):
-        count_batches([(texts, [0, 1])])
+        ClassCounts.from_text([(texts, [0, 1])])
     with pytest.warns(BadRowsWarning, match="^1 bad row .*not valid UTF-8"):
-        counts = count_batches([(texts, [0, 1])], on_bad_rows="skip")
+        counts = ClassCounts.from_text([(texts, [0, 1])], on_bad_rows="skip")
     assert counts.class_count.tolist() == [1, 0]
 
 
@@ -184,9 +184,9 @@ def test_wrong_settings_are_refused_before_anything_is_read():
         yield
 
     with pytest.raises(ValueError, match="on_bad_rows"):
-        count_batches(batches(), on_bad_rows="drop")
+        ClassCounts.from_text(batches(), on_bad_rows="drop")
     for settings_, match in (
-        ({"threads": 0}, "threads"),
+        ({"n_jobs": 0}, "n_jobs"),
         ({"memory_budget": 0}, "memory_budget"),
         ({"min_df": 2.0}, "min_df"),
         ({"max_features": 0}, "max_features"),
@@ -200,7 +200,7 @@ def test_wrong_settings_are_refused_before_anything_is_read():
         with pytest.raises(ValueError, match=match):
             ClassCounts.from_text(batches(), **settings_)
     with pytest.raises(ValueError, match="2 labels for 1 texts"):
-        count_batches([(["a"], [1, 2])])
+        ClassCounts.from_text([(["a"], [1, 2])])
 
 
 # --------------------------------------------------------------------------- sources

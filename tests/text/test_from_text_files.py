@@ -12,7 +12,6 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from bayesieve import ClassCounts, NaiveFeatureSelector
-from bayesieve.counts._text_batches import count_batches
 from bayesieve.exceptions import BadRowsWarning
 
 duckdb = pytest.importorskip("duckdb")
@@ -77,7 +76,7 @@ WRITERS = {
 
 
 def expected(texts=TEXTS, labels=LABELS, **keywords):
-    return count_batches([(texts, labels)], **keywords)
+    return ClassCounts.from_text([(texts, labels)], **keywords)
 
 
 # --------------------------------------------------------------------------- formats
@@ -186,11 +185,11 @@ def test_threads_and_budget_do_not_matter(tmp_path, real_data):
     data = real_data("sms_spam")
     path = write_csv(tmp_path / "a.csv", data["text"], data["label"])
     whole = ClassCounts.from_text(path, ngram_range=(1, 2))
-    for threads, budget in ((1, None), (3, 1 << 20)):
+    for n_jobs, budget in ((1, None), (3, 1 << 20)):
         again = ClassCounts.from_text(
             path,
             ngram_range=(1, 2),
-            threads=threads,
+            n_jobs=n_jobs,
             memory_budget=budget,
             spill_folder=tmp_path,
         )

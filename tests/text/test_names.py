@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesieve.counts._term_names import TermNames
+from bayesieve.text._term_names import TermNames
 
 WORDS = sorted(["", "a", "a b", "é", "中文", "\U0001f600", "\ud800", "zz"])
 

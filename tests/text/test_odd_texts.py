@@ -76,7 +76,7 @@ def test_merging_one_file(tmp_path):
 
 
 def test_very_many_threads():
-    counts = ClassCounts.from_text([(["aa", "bb"], [1, 0])], threads=10**6)
+    counts = ClassCounts.from_text([(["aa", "bb"], [1, 0])], n_jobs=10**6)
     np.testing.assert_array_equal(counts.class_count, [1, 1])
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracle.text_oracle import assert_same_counts, fuzzed_texts
+from tests.oracle.text_oracle import assert_same_counts, count_text, fuzzed_texts
 
-from bayesieve.text._counter import TextCounter, TextOptions, count_text
+from bayesieve.text._counter import TextCounter
+from bayesieve.text._options import TextOptions
 
 OPTIONS = TextOptions(ngram_range=(1, 2))
 # Without lone surrogates, which neither Arrow nor bytes can hold.
@@ -53,9 +54,9 @@ def test_arrow_dictionary_and_empty():
     pa = pytest.importorskip("pyarrow")
     array = pa.array(["aa", "bb", "aa"]).dictionary_encode()
     counts = count_text(array, [0, 0, 0], 1, TextOptions())
-    assert counts.count.tolist() == [[2, 1]]
+    assert counts.feature_count.tolist() == [[2, 1]]
     empty = pa.chunked_array([], type=pa.string())
-    assert len(count_text(empty, [], 1, TextOptions()).names) == 0
+    assert len(count_text(empty, [], 1, TextOptions()).feature_names) == 0
     with pytest.raises(TypeError, match="Got Arrow type int64"):
         count_text(pa.array([1]), [0], 1, TextOptions())
 
@@ -66,10 +67,10 @@ def test_missing_texts():
     with pytest.raises(ValueError, match="Got a missing one, row 2"):
         count_text(array, [0, 0, 0, 0], 1, TextOptions())
     counts = count_text(array, [0, 0, -1, 0], 1, TextOptions())
-    assert counts.names.tolist() == ["aa", "bb", "cc"]
+    assert counts.feature_names.tolist() == ["aa", "bb", "cc"]
     nothing = pa.nulls(2, pa.string())
-    assert len(count_text(nothing, [-1, -1], 1, TextOptions()).names) == 0
-    assert len(count_text([None, 3], [-1, -1], 1, TextOptions()).names) == 0
+    assert len(count_text(nothing, [-1, -1], 1, TextOptions()).feature_names) == 0
+    assert len(count_text([None, 3], [-1, -1], 1, TextOptions()).feature_names) == 0
 
 
 def test_series():

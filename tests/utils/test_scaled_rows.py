@@ -83,7 +83,7 @@ def test_only_models_that_suffer_are_told():
     for model in (
         SelectiveMultinomialNB(5),
         SelectiveMultinomialNB(),
-        SelectiveMultinomialNBCV(cv=2, n_lambdas=5),
+        SelectiveMultinomialNBCV(cv=2, regularization=5),
         SparseMultinomialNB(5),
         NaiveFeatureSelector(5, model="multinomial"),
     ):

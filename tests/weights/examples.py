@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bayesieve.weights import PartTerms, SubsetProblem, WeightProblem, variable_costs
+from bayesieve.weights import PartTerms, SubsetProblem, WeightProblem, feature_costs
 
 
 def parts_of(seed, n_rows=200, n_terms=5, n_classes=2, n_parts=4, signal=1.0):
@@ -42,7 +42,7 @@ def weight_problem(seed=0, *, preparation=3.0, regularization=0.1, exponent=1.0,
         PartTerms(parts, tables),
         codes,
         log_prior,
-        variable_costs(np.full(n_terms, preparation), n_terms),
+        feature_costs(np.full(n_terms, preparation), n_terms),
         regularization,
         exponent,
         row_weight,
@@ -124,3 +124,10 @@ def subset_value_of(cube, problem, w):
             prior += whole * weight**problem.exponent
     data = smoothed_cost_of(cube, np.array(w), problem.log_prior, problem.codes)
     return problem.regularization * prior + data
+
+
+def run(kind, problem, start=None, **options):
+    """Run an optimiser of a class with settings, in one call."""
+    names = ("time_limit", "callback", "random_state")
+    own = {name: options.pop(name) for name in names if name in options}
+    return kind(**options).minimise(problem, start, **own)

@@ -14,7 +14,7 @@ from bayesieve.weights import (
     PartTerms,
     WeightProblem,
     compression_rate_of,
-    variable_costs,
+    feature_costs,
 )
 
 
@@ -65,9 +65,9 @@ def test_t11_no_weight_costs_the_prior():
 
 
 def test_t12_costs_are_never_negative():
-    np.testing.assert_array_equal(variable_costs(np.array([0.1, 0.0]), 2), [0, 0])
-    np.testing.assert_allclose(variable_costs(np.array([5.0]), 10), math.log(10) + 4)
-    np.testing.assert_allclose(variable_costs(None, 4), np.full(4, math.log(4)))
+    np.testing.assert_array_equal(feature_costs(np.array([0.1, 0.0]), 2), [0, 0])
+    np.testing.assert_allclose(feature_costs(np.array([5.0]), 10), math.log(10) + 4)
+    np.testing.assert_allclose(feature_costs(None, 4), np.full(4, math.log(4)))
 
 
 def test_t21_zero_weights_compress_by_exactly_zero_on_any_rows():

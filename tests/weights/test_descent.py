@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.weights.examples import weight_problem
+from tests.weights.examples import run, weight_problem
 
-from bayesieve.weights import convex, descend, multistart, vns
+from bayesieve.weights import VNS, Convex, Gradient, MultiStart
 
 
 class Scripted:
@@ -48,7 +48,8 @@ class Gradients(Scripted):
 
 def moves_of(gradients, **options):
     seen = [0.5]
-    descend(
+    run(
+        Gradient,
         Gradients(gradients),
         np.array([0.5]),
         max_iter=len(gradients),
@@ -86,7 +87,7 @@ def test_t27_gradients_may_be_averaged():
 def test_t3_failures_are_counted_in_succession():
     # Improvements at the second and fourth step: never two failures in a row before.
     problem = Scripted([10, 11, 9, 11, 8, 11, 12, 0])
-    result = descend(problem, np.array([1.0]), patience=2, step=0.01)
+    result = run(Gradient, problem, np.array([1.0]), patience=2, step=0.01)
     assert result.iterations == 6
     assert result.value == 8
     assert result.stopped == "converged"
@@ -94,14 +95,14 @@ def test_t3_failures_are_counted_in_succession():
 
 def test_t4_the_best_is_kept_not_the_last_improvement():
     problem = Scripted([10, 5, 8, 7, 6, 9, 9, 9])
-    result = descend(problem, np.array([1.0]), patience=5)
+    result = run(Gradient, problem, np.array([1.0]), patience=5)
     assert result.value == 5
     np.testing.assert_array_equal(result.weights, problem.met[1][0])
 
 
 def test_t5_nothing_better_returns_the_start():
     problem = Scripted([10, 11, 12, 13, 14, 15])
-    result = descend(problem, np.array([1.0]), patience=5)
+    result = run(Gradient, problem, np.array([1.0]), patience=5)
     assert result.value == 10
     np.testing.assert_array_equal(result.weights, [1.0])
     assert result.iterations == 5
@@ -110,8 +111,10 @@ def test_t5_nothing_better_returns_the_start():
 def test_t6_the_tolerance_is_per_row():
     values = [10 - 0.5 * i for i in range(8)]
     # Three steps of 0.5 on 100 rows gain 0.015 a row.
-    slow = descend(Scripted(values), np.array([1.0]), patience=3, tol=0.02)
-    fast = descend(Scripted(values), np.array([1.0]), patience=3, tol=0.004, max_iter=6)
+    slow = run(Gradient, Scripted(values), np.array([1.0]), patience=3, tol=0.02)
+    fast = run(
+        Gradient, Scripted(values), np.array([1.0]), patience=3, tol=0.004, max_iter=6
+    )
     assert (slow.value, slow.iterations, slow.stopped) == (10.0, 3, "converged")
     assert (fast.value, fast.iterations, fast.stopped) == (7.0, 6, "budget")
 
@@ -139,13 +142,14 @@ def test_t7_a_reference_number_of_rows_sets_the_share():
     assert problem.per_row(w) == pytest.approx(problem.value(w) / 200)
 
 
-@pytest.mark.parametrize("optimiser", [descend, vns, multistart])
+@pytest.mark.parametrize("optimiser", [Gradient, VNS, MultiStart])
 def test_t9_below_one_a_zero_stays_during_a_descent(optimiser):
     problem = weight_problem(0, exponent=0.5, regularization=0.0)
     start = np.array([0.0, 0.5, 0.0, 0.5, 0.5])
     seen = []
-    options = {} if optimiser is descend else {"budget": 20}
-    optimiser(
+    options = {} if optimiser is Gradient else {"budget": 20}
+    run(
+        optimiser,
         problem,
         start,
         batch_size=None,
@@ -161,15 +165,17 @@ def test_t9_below_one_a_zero_stays_during_a_descent(optimiser):
 
 def test_t9_at_one_a_zero_may_leave():
     problem = weight_problem(0, exponent=1.0, regularization=0.0)
-    result = descend(problem, np.zeros(5), batch_size=None)
+    result = run(Gradient, problem, np.zeros(5), batch_size=None)
     assert result.weights.any()
 
 
 def test_t10_the_value_is_that_of_the_thresholded_weights():
     problem = weight_problem(1, n_terms=8, regularization=1.0)
-    for optimiser in (descend, multistart, vns):
+    for optimiser in (Gradient, MultiStart, VNS):
         rng = np.random.default_rng(0)
-        result = optimiser(problem, batch_size=None, threshold=0.2, random_state=rng)
+        result = run(
+            optimiser, problem, batch_size=None, threshold=0.2, random_state=rng
+        )
         small = (result.weights > 0) & (result.weights < 0.2)
         assert not small.any()
         assert (result.weights == 0).any()
@@ -180,8 +186,8 @@ def test_t10_the_value_is_that_of_the_thresholded_weights():
 @pytest.mark.parametrize("regularization", [0.0, 0.1])
 def test_one_descent_comes_near_the_minimum(options, regularization):
     problem = weight_problem(2, n_rows=1000, regularization=regularization, n_terms=7)
-    best = convex(problem).value
-    result = descend(problem, batch_size=None, **options)
+    best = run(Convex, problem).value
+    result = run(Gradient, problem, batch_size=None, **options)
     assert result.value >= best - 1e-9
     assert (result.value - best) / problem.n_rows < 2e-3
     assert (result.weights >= 0).all()
@@ -191,27 +197,27 @@ def test_one_descent_comes_near_the_minimum(options, regularization):
 def test_batches_are_random_but_reproducible():
     problem = weight_problem(2, n_rows=1000)
     a, b, c = (
-        descend(problem, batch_size=100, random_state=np.random.default_rng(seed))
+        run(Gradient, problem, batch_size=100, random_state=np.random.default_rng(seed))
         for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(a.weights, b.weights)
     assert (a.weights != c.weights).any()
-    best = convex(problem).value
+    best = run(Convex, problem).value
     assert (a.value - best) / 1000 < 0.05
 
 
 def test_a_descent_can_be_continued():
     problem = weight_problem(2, n_rows=1000)
-    first = descend(problem, batch_size=None, max_iter=5)
+    first = run(Gradient, problem, batch_size=None, max_iter=5)
     assert first.stopped == "budget"
     assert first.iterations == 5
-    second = descend(problem, first.weights, batch_size=None)
+    second = run(Gradient, problem, first.weights, batch_size=None)
     assert second.value <= first.value
 
 
 def test_the_input_is_not_changed():
     problem = weight_problem(0)
     start = np.full(5, 0.5)
-    for optimiser in (descend, vns, multistart, convex):
-        optimiser(problem, start)
+    for optimiser in (Gradient, VNS, MultiStart, Convex):
+        run(optimiser, problem, start)
         np.testing.assert_array_equal(start, np.full(5, 0.5))

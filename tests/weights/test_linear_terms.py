@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
+from tests.weights.examples import run
 from tests.weights.linear_examples import dense_twin, linear_problem
 
 from bayesieve import _core
-from bayesieve.weights import LinearTerms, convex, descend
+from bayesieve.weights import Convex, Gradient, LinearTerms
 from bayesieve.weights._sparse_newton import SparseNewton, box_gap
 
 KINDS = [
@@ -230,9 +231,15 @@ def test_the_gap_bounds_what_is_left_at_any_point(seed, n_classes, penalty, refi
 def test_other_optimisers_take_sparse_terms():
     problem = replace(linear_problem(2, n_classes=3), regularization=2.0)
     twin = replace(dense_twin(problem), regularization=2.0)
-    assert convex(problem).value == pytest.approx(convex(twin).value, rel=1e-10)
-    sparse_run = descend(problem, batch_size=50, random_state=np.random.default_rng(0))
-    dense_run = descend(twin, batch_size=50, random_state=np.random.default_rng(0))
+    assert run(Convex, problem).value == pytest.approx(
+        run(Convex, twin).value, rel=1e-10
+    )
+    sparse_run = run(
+        Gradient, problem, batch_size=50, random_state=np.random.default_rng(0)
+    )
+    dense_run = run(
+        Gradient, twin, batch_size=50, random_state=np.random.default_rng(0)
+    )
     np.testing.assert_allclose(sparse_run.weights, dense_run.weights, atol=1e-8)
 
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from tests.weights.examples import weight_problem
+from tests.weights.examples import run, weight_problem
 
-from bayesieve.weights import _restarts, convex, iteration_budget, multistart, vns
+from bayesieve.weights import VNS, Convex, MultiStart, _restarts, iteration_budget
 from bayesieve.weights._descent import Descent
 
 
@@ -18,8 +18,8 @@ class FakeDescent(Descent):
     script: tuple[float, ...] = ()
     length = 10
 
-    def __init__(self, problem, **options):
-        super().__init__(problem, **options)
+    def __init__(self, problem, settings, rng):
+        super().__init__(problem, settings, rng)
         self.starts, self.lengths = [], []
         FakeDescent.last = self
 
@@ -44,7 +44,8 @@ def fake(monkeypatch):
 def run_fake(fake, script, n_terms=2000, **options):
     fake.script = tuple(script)
     problem = weight_problem(0, n_rows=20, n_terms=n_terms)
-    result = vns(
+    result = run(
+        VNS,
         problem,
         np.full(n_terms, 0.5),
         budget=10 * len(script),
@@ -91,24 +92,26 @@ def test_t17_the_budget_is_a_whole_number_and_never_exceeded(fake):
     assert iteration_budget(1, 1, 5) == 1
     fake.script = (90.0,) * 20
     problem = weight_problem(0)
-    vns(problem, budget=34, max_iter=25)
+    run(VNS, problem, budget=34, max_iter=25)
     assert fake.last.lengths == [25, 24, 14, 4]
     fake.script = (90.0,) * 20
-    multistart(problem, budget=7)
+    run(MultiStart, problem, budget=7)
     assert fake.last.lengths == [7]
 
 
-@pytest.mark.parametrize("optimiser", [vns, multistart])
+@pytest.mark.parametrize("optimiser", [VNS, MultiStart])
 def test_t17_real_descents_stay_within_the_budget(optimiser):
-    result = optimiser(weight_problem(0), effort=2)
+    result = run(optimiser, weight_problem(0), effort=2)
     assert result.iterations == iteration_budget(5, 200, 2)
     assert result.stopped == "budget"
 
 
-@pytest.mark.parametrize("optimiser", [vns, multistart])
+@pytest.mark.parametrize("optimiser", [VNS, MultiStart])
 def test_t18_the_value_comes_with_the_weights_and_is_the_best(optimiser):
     problem = weight_problem(3, n_terms=6, exponent=0.5, regularization=0.5)
-    result = optimiser(problem, batch_size=None, random_state=np.random.default_rng(0))
+    result = run(
+        optimiser, problem, batch_size=None, random_state=np.random.default_rng(0)
+    )
     assert result.value == problem.value(result.weights)
     # Gains below the tolerance, 1e-4 on 200 rows, do not count; nor does thresholding.
     assert result.value <= result.history[:, 2].min() + 2 * 1e-4 * 200
@@ -124,15 +127,17 @@ def test_vns_is_within_1e_3_nats_per_row_of_the_minimum(regularization, n_classe
         n_classes=n_classes,
         regularization=regularization,
     )
-    best = convex(problem).value
-    result = vns(problem, batch_size=None, random_state=np.random.default_rng(0))
+    best = run(Convex, problem).value
+    result = run(VNS, problem, batch_size=None, random_state=np.random.default_rng(0))
     assert 0 <= (result.value - best + 1e-9) / 600 < 1e-3
 
 
 def test_a_zero_can_come_back_in_vns_below_one():
     problem = weight_problem(0, exponent=0.5, regularization=0.01)
     start = np.zeros(5)
-    result = vns(problem, start, batch_size=None, random_state=np.random.default_rng(0))
+    result = run(
+        VNS, problem, start, batch_size=None, random_state=np.random.default_rng(0)
+    )
     assert result.weights.any()
     assert result.value < problem.value(start)
 
@@ -140,7 +145,7 @@ def test_a_zero_can_come_back_in_vns_below_one():
 def test_below_one_the_local_search_is_not_worse_than_restarts():
     for seed in range(3):
         problem = weight_problem(seed, n_terms=7, exponent=0.5, regularization=0.5)
-        searched = convex(problem).value
+        searched = run(Convex, problem).value
         rng = np.random.default_rng(seed)
-        drawn = multistart(problem, batch_size=None, random_state=rng).value
+        drawn = run(MultiStart, problem, batch_size=None, random_state=rng).value
         assert searched <= drawn + 1e-3 * problem.n_rows

@@ -6,19 +6,19 @@ import time
 
 import numpy as np
 import pytest
-from tests.weights.examples import subset_problem, weight_problem
+from tests.weights.examples import run, subset_problem, weight_problem
 
 from bayesieve import _core
-from bayesieve.weights import averaged, convex, coordinate, descend, multistart, vns
+from bayesieve.weights import VNS, Averaging, Convex, Coordinate, Gradient, MultiStart
 from bayesieve.weights._result import Progress
 
-OPTIMISERS = [descend, multistart, vns, convex, coordinate, averaged]
+OPTIMISERS = [Gradient, MultiStart, VNS, Convex, Coordinate, Averaging]
 
 
 def problem_for(optimiser, **kw):
-    if optimiser in (coordinate, averaged):
+    if optimiser in (Coordinate, Averaging):
         return subset_problem(0, n_terms=8, **kw)
-    exponent = 0.5 if optimiser is convex else 1.0
+    exponent = 0.5 if optimiser is Convex else 1.0
     return weight_problem(0, n_terms=8, exponent=exponent, **kw)
 
 
@@ -39,11 +39,11 @@ def test_a_callback_stops_by_returning_true(optimiser, at):
         states.append(state)
         return len(states) > at
 
-    result = optimiser(problem, callback=stop)
+    result = run(optimiser, problem, callback=stop)
     assert result.stopped == "callback"
     assert len(states) == at + 1
     check_valid(problem, result)
-    if optimiser not in (coordinate, averaged):
+    if optimiser not in (Coordinate, Averaging):
         # Thresholding may change the value of the best point in the last digits.
         assert result.value <= states[-1].best_value + 1e-2
 
@@ -59,7 +59,7 @@ def test_a_keyboard_interrupt_returns_the_best_so_far(optimiser, at):
         if len(states) > at:
             raise KeyboardInterrupt
 
-    result = optimiser(problem, callback=interrupt)
+    result = run(optimiser, problem, callback=interrupt)
     assert result.stopped == "interrupted"
     check_valid(problem, result)
 
@@ -67,12 +67,12 @@ def test_a_keyboard_interrupt_returns_the_best_so_far(optimiser, at):
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 def test_no_time_at_all_still_gives_valid_weights(optimiser):
     problem = problem_for(optimiser)
-    result = optimiser(problem, max_seconds=0.0)
+    result = run(optimiser, problem, time_limit=0.0)
     assert result.stopped == "time"
     check_valid(problem, result)
 
 
-@pytest.mark.parametrize("optimiser", [vns, coordinate, averaged])
+@pytest.mark.parametrize("optimiser", [VNS, Coordinate, Averaging])
 def test_the_time_limit_holds(optimiser, monkeypatch):
     """By a clock that only the callback moves: no step begins after the limit."""
     problem = problem_for(optimiser, n_rows=2000)
@@ -84,8 +84,8 @@ def test_the_time_limit_holds(optimiser, monkeypatch):
         calls.append(state.iteration)
         clock["now"] += 0.03
 
-    options = {"budget": 10**7} if optimiser is vns else {}
-    result = optimiser(problem, max_seconds=0.05, callback=callback, **options)
+    options = {"budget": 10**7} if optimiser is VNS else {}
+    result = run(optimiser, problem, time_limit=0.05, callback=callback, **options)
     assert result.stopped == "time"
     assert len(calls) == 2
     check_valid(problem, result)
@@ -95,7 +95,7 @@ def test_the_time_limit_holds(optimiser, monkeypatch):
 def test_history_and_states_tell_the_same(optimiser):
     problem = problem_for(optimiser)
     states = []
-    result = optimiser(problem, callback=lambda state: states.append(state))
+    result = run(optimiser, problem, callback=lambda state: states.append(state))
     assert result.stopped in ("converged", "budget")
     assert result.history.shape == (len(states), 4)
     assert [s.iteration for s in states] == list(range(len(states)))
@@ -113,20 +113,20 @@ def test_other_errors_are_not_swallowed():
         raise RuntimeError("mine")
 
     with pytest.raises(RuntimeError, match="mine"):
-        vns(weight_problem(0), callback=fail)
+        run(VNS, weight_problem(0), callback=fail)
 
 
-@pytest.mark.parametrize("optimiser", [convex, coordinate])
+@pytest.mark.parametrize("optimiser", [Convex, Coordinate])
 def test_iterations_can_be_limited(optimiser):
     problem = problem_for(optimiser)
-    result = optimiser(problem, max_iter=2)
+    result = run(optimiser, problem, max_iter=2)
     assert result.stopped == "budget"
     assert result.iterations == 2
     check_valid(problem, result)
 
 
 def test_a_kernel_in_mid_iteration_ends_with_the_time():
-    progress = Progress(max_seconds=0.0)
+    progress = Progress(time_limit=0.0)
     best = np.array([0.5])
     with progress:
         progress.note(best, 1.0)  # from here on there is something to end with
@@ -138,7 +138,7 @@ def test_a_kernel_in_mid_iteration_ends_with_the_time():
 
 
 def test_the_first_evaluation_is_never_cut_off():
-    with Progress(max_seconds=0.0) as progress:
+    with Progress(time_limit=0.0) as progress:
         _core.divergence(np.ones(10), np.ones(10))
         progress.note(np.array([0.5]), 1.0)
     assert progress.stopped == "converged"
@@ -146,7 +146,7 @@ def test_the_first_evaluation_is_never_cut_off():
 
 def test_the_limit_of_somebody_else_is_not_taken_for_its_own():
     def optimise():
-        with Progress(max_seconds=1e6) as progress:
+        with Progress(time_limit=1e6) as progress:
             progress.note(np.array([0.5]), 1.0)
             _core.divergence(np.ones(10), np.ones(10))
 

@@ -10,12 +10,19 @@ import pytest
 from tests.weights.examples import (
     likelihoods,
     parts_of,
+    run,
     subset_problem,
     subset_value_of,
     universal_code,
 )
 
-from bayesieve.weights import DenseTerms, PartTerms, SubsetProblem, averaged, coordinate
+from bayesieve.weights import (
+    Averaging,
+    Coordinate,
+    DenseTerms,
+    PartTerms,
+    SubsetProblem,
+)
 
 
 def cube_of(problem):
@@ -115,7 +122,11 @@ def test_coordinate_finds_the_weights_of_plain_python(seed, n_classes):
     problem = subset_problem(seed, n_rows=60, n_terms=6, n_classes=n_classes)
     order = np.random.default_rng(seed).permutation(6)
     expected, value = plain_coordinate(problem, order, np.random.default_rng(seed))
-    result = coordinate(problem, order, random_state=np.random.default_rng(seed))
+    result = run(
+        Coordinate,
+        replace(problem, order=order),
+        random_state=np.random.default_rng(seed),
+    )
     np.testing.assert_array_equal(result.weights, expected)
     assert result.value == pytest.approx(value, rel=1e-10)
     assert result.stopped == "converged"
@@ -125,7 +136,7 @@ def test_coordinate_finds_the_weights_of_plain_python(seed, n_classes):
 def test_coordinate_weights_are_dyadic_and_never_worse_than_none(seed):
     n_rows = 50 + 37 * seed
     problem = subset_problem(seed, n_rows=n_rows, n_terms=7, regularization=0.1 * seed)
-    result = coordinate(problem)
+    result = run(Coordinate, problem)
     unit = 2.0 ** (math.ceil(math.log2(n_rows + 1)) - 1)
     np.testing.assert_array_equal(result.weights * unit % 1.0, 0.0)
     assert result.value <= problem.value(np.zeros(7))
@@ -136,7 +147,7 @@ def test_coordinate_weights_are_dyadic_and_never_worse_than_none(seed):
 
 def test_one_variable_has_weight_one_and_none_the_prior():
     one = subset_problem(0, n_terms=1)
-    np.testing.assert_array_equal(coordinate(one).weights, [1.0])
+    np.testing.assert_array_equal(run(Coordinate, one).weights, [1.0])
     codes = np.array([0, 1, 1], dtype=np.int32)
     none = SubsetProblem(
         PartTerms(np.empty((3, 0), np.uint8), [], n_classes=2),
@@ -147,8 +158,8 @@ def test_one_variable_has_weight_one_and_none_the_prior():
     )
     p = (3 * np.array([1 / 3, 2 / 3]) + 0.25) / 3.5
     expected = 0.1 * (math.log(2) + math.log(4)) - np.log(p)[codes].sum()
-    for search in (coordinate, averaged):
-        result = search(none)
+    for search in (Coordinate, Averaging):
+        result = run(search, none)
         assert result.weights.shape == (0,)
         assert result.value == pytest.approx(expected)
 
@@ -156,8 +167,8 @@ def test_one_variable_has_weight_one_and_none_the_prior():
 def test_one_class_costs_nothing_but_the_prior():
     terms = PartTerms(np.zeros((3, 2), np.uint8), [np.zeros((1, 1))] * 2)
     problem = SubsetProblem(terms, [0, 0, 0], [0.0], [1.0, 1.0], 2)
-    for search in (coordinate, averaged):
-        result = search(problem)
+    for search in (Coordinate, Averaging):
+        result = run(search, problem)
         assert not result.weights.any()
         assert result.value == pytest.approx(0.1 * math.log(2))
 
@@ -172,7 +183,11 @@ def test_averaged_finds_the_weights_of_plain_python(seed, n_classes):
     weights, (cost, subset) = plain_averaged(
         problem, order, np.random.default_rng(seed)
     )
-    result = averaged(problem, order, random_state=np.random.default_rng(seed))
+    result = run(
+        Averaging,
+        replace(problem, order=order),
+        random_state=np.random.default_rng(seed),
+    )
     np.testing.assert_allclose(result.weights, weights, atol=1e-9)
     assert set(np.flatnonzero(result.map_weights)) == set(subset)
     assert result.value == pytest.approx(cost, rel=1e-10)
@@ -180,13 +195,13 @@ def test_averaged_finds_the_weights_of_plain_python(seed, n_classes):
 
 def test_averaged_without_information_is_the_prior():
     problem = subset_problem(0, regularization=1.0, preparation=1000.0)
-    result = averaged(problem)
+    result = run(Averaging, problem)
     assert not result.weights.any()
     assert not result.map_weights.any()
     assert result.value == pytest.approx(problem.value(np.zeros(5)))
 
 
-@pytest.mark.parametrize("search", [coordinate, averaged])
+@pytest.mark.parametrize("search", [Coordinate, Averaging])
 def test_dense_terms_and_row_weights_change_nothing(search):
     parts, tables, codes, prior = parts_of(5, n_rows=80)
     args = (np.full(5, 2.0), 6)
@@ -201,18 +216,17 @@ def test_dense_terms_and_row_weights_change_nothing(search):
         PartTerms(parts, tables), codes, prior, *args, row_weight=twice
     )
     dense = replace(weighted, terms=DenseTerms(likelihoods(parts, tables)))
-    expected = search(repeated, random_state=np.random.default_rng(0))
+    expected = run(search, repeated, random_state=np.random.default_rng(0))
     for problem in (weighted, dense):
-        result = search(problem, random_state=np.random.default_rng(0))
+        result = run(search, problem, random_state=np.random.default_rng(0))
         np.testing.assert_allclose(result.weights, expected.weights, atol=1e-9)
         assert result.value == pytest.approx(expected.value, rel=1e-10)
 
 
-@pytest.mark.parametrize("search", [coordinate, averaged])
-def test_bad_orders_and_shapes_are_refused(search):
+def test_bad_orders_and_shapes_are_refused():
     problem = subset_problem(0)
     with pytest.raises(ValueError, match="each of 0"):
-        search(problem, np.array([0, 1, 1, 2, 3]))
+        replace(problem, order=np.array([0, 1, 1, 2, 3]))
     with pytest.raises(ValueError, match="preparation must have shape"):
         replace(problem, preparation=np.ones(3))
     with pytest.raises(ValueError, match="n_variables"):
@@ -222,12 +236,12 @@ def test_bad_orders_and_shapes_are_refused(search):
 def test_coordinate_continues_from_given_weights():
     problem = subset_problem(3, n_rows=120, n_terms=7)
     rng = np.random.default_rng(0)
-    first = coordinate(problem, max_iter=1, random_state=rng)
+    first = run(Coordinate, problem, max_iter=1, random_state=rng)
     assert first.stopped == "budget"
-    second = coordinate(problem, w0=first.weights, step=0.125, random_state=rng)
+    second = run(Coordinate, problem, start=first.weights, step=0.125, random_state=rng)
     assert second.value < first.value
     # Two rounds of each step move a weight by at most 2 (1/8 + 1/16 + ...).
     assert 0 < np.abs(second.weights - first.weights).max() <= 0.5
     np.testing.assert_array_equal(second.weights * 64 % 1.0, 0.0)
-    worse = coordinate(problem, w0=np.full(7, 1.0), step=2.0**-6)
+    worse = run(Coordinate, problem, start=np.full(7, 1.0), step=2.0**-6)
     assert worse.value <= problem.value(np.zeros(7))

@@ -1,4 +1,4 @@
-// Elementary code lengths of MODL, in nats: the twin of partition/_codes.py and utils/_integer_codes.py.
+// Elementary code lengths of MODL, in nats: the twin of tests/oracle/code_lengths.py and weights/_integer_codes.py.
 #pragma once
 
 #include <algorithm>

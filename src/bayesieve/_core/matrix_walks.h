@@ -133,8 +133,8 @@ inline Compressed compressed(const Array& data, const Array& indices, const Long
 // Threads that share the columns of a CSR matrix, in stripes of 4,096 dealt out in turn.
 inline std::int64_t stripe_count(std::int64_t entries, std::int64_t columns) {
     if (entries < kSerialEntries || columns < 4 * 4096) return 1;
-    const unsigned hardware = std::thread::hardware_concurrency();
-    return hardware >= 4 ? 4 : (hardware >= 2 ? 2 : 1);
+    const std::size_t threads = available_threads();
+    return threads >= 4 ? 4 : (threads >= 2 ? 2 : 1);
 }
 
 template <class Index, class Body>

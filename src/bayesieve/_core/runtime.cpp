@@ -1,4 +1,4 @@
-// Time limits of kernels, set from Python; see kernel.h.
+// Limits of kernels in time and threads, set from Python; see kernel.h and runtime.h.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
@@ -53,6 +53,37 @@ private:
     Clock::time_point end_ = Clock::time_point::max();
 };
 
+class ThreadLimit;
+
+// Likewise, and the least number counts.
+thread_local std::vector<std::pair<const ThreadLimit*, std::size_t>> limited_to;
+
+class ThreadLimit {
+public:
+    explicit ThreadLimit(std::size_t threads) : threads_(std::max<std::size_t>(1, threads)) {}
+
+    void enter() {
+        limited_to.emplace_back(this, threads_);
+        choose();
+    }
+    void exit() {
+        const auto mine = [this](const auto& limit) { return limit.first == this; };
+        limited_to.erase(std::remove_if(limited_to.begin(), limited_to.end(), mine),
+                         limited_to.end());
+        choose();
+    }
+
+private:
+    static void choose() {
+        std::size_t least = 0;
+        for (const auto& limit : limited_to)
+            least = least == 0 ? limit.second : std::min(least, limit.second);
+        bayesieve::thread_limit = least;
+    }
+
+    std::size_t threads_;
+};
+
 }  // namespace
 
 void register_runtime(nb::module_& m) {
@@ -65,5 +96,15 @@ void register_runtime(nb::module_& m) {
         .def("__enter__", &TimeLimit::enter)
         .def(
             "__exit__", [](TimeLimit& self, nb::args) { self.exit(); }, "exception"_a,
+            nb::sig("def __exit__(self, *exception: object) -> None"));
+    m.def("available_threads", &bayesieve::available_threads,
+          "Threads that kernels called by this thread may use.");
+    nb::class_<ThreadLimit>(m, "ThreadLimit",
+                            "Kernels that this thread calls inside `with` use at most so many "
+                            "threads.")
+        .def(nb::init<std::size_t>(), "threads"_a)
+        .def("__enter__", &ThreadLimit::enter)
+        .def(
+            "__exit__", [](ThreadLimit& self, nb::args) { self.exit(); }, "exception"_a,
             nb::sig("def __exit__(self, *exception: object) -> None"));
 }

@@ -190,14 +190,22 @@ void run_tasks(std::size_t threads, std::size_t tasks, Body body) {
     });
 }
 
+// Threads that the kernels which this thread calls may use, 0 for one a processor; set from
+// Python by _core.ThreadLimit.
+inline thread_local std::size_t thread_limit = 0;
+
+inline std::size_t available_threads() {
+    if (thread_limit != 0) return thread_limit;
+    return std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
+
 inline std::size_t block_count(std::size_t items, std::size_t block) {
     return (items + block - 1) / block;
 }
 
 inline std::size_t worker_count(std::size_t items, std::size_t block) {
-    const std::size_t hardware = std::max<std::size_t>(1, std::thread::hardware_concurrency());
     return std::max<std::size_t>(
-        1, std::min<std::size_t>({hardware, block_count(items, block), 8}));
+        1, std::min<std::size_t>({available_threads(), block_count(items, block), 8}));
 }
 
 // Calls body(worker, block_index, first, last) for every block of [0, items).

@@ -14,13 +14,11 @@ _OPTIONS = {
     "alpha": "--alpha",
     "alphas": "--alpha",
     "time_limit": "--time-limit",
-    "max_seconds": "--time-limit",
     "ngram_range": "--ngrams",
     "analyzer": "--analyzer",
     "stop_words": "--stop-words",
     "min_df": "--min-df",
     "max_df": "--max-df",
-    "max_features": "-k",
     "random_state": "--seed",
 }
 _NAMES = "|".join(_OPTIONS)

@@ -52,86 +52,60 @@ def certificate_fields(certificate: Any) -> dict[str, Any]:
 
 def selected_features(model: Any, counts: Any = None) -> list[Feature]:
     """Return the selected features, strongest towards the last class first."""
-    if hasattr(model, "partitions_"):
-        return _weighted_columns(model)
-    names = _names(model)
-    gains = model.feature_importances_
-    if gains.shape[0] != len(names):  # one for every feature there is
-        gains = gains[model.support_indices_]
-    weights, towards = _weights(model)
-    table = _by_class(model, counts)
+    from bayesieve._description import describe
+
+    found = describe(model)
+    columns = found.indices.tolist()
+    names = found.names
+    if found.named is None and found.table is None:  # columns of a matrix
+        names = [str(j) for j in columns]
+    weights, towards = _weights(found)
+    by_class = _by_class(found, counts)
+    parts: list[str | None] = [None] * len(columns)
+    if found.table is not None:
+        parts = [_cut(found.table.partitions[j]) for j in columns]
     rows = [
-        Feature(name, weight, gain, side, None if table is None else table[i])
-        for i, (name, weight, gain, side) in enumerate(
-            zip(names, weights, gains.tolist(), towards, strict=True)
+        Feature(*row)
+        for row in zip(
+            names, weights, found.score.tolist(), towards, by_class, parts, strict=True
         )
     ]
-    if len(model.classes_) == 2:
+    if found.signed and len(found.labels) == 2:
         return sorted(rows, key=lambda row: (-row.weight, row.name))
     return sorted(rows, key=lambda row: (-row.gain, row.name))
 
 
-def _names(model: Any) -> list[str]:
-    if hasattr(model, "support_terms_"):
-        return list(model.support_terms_)
-    columns = model.support_indices_
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return [str(column) for column in columns.tolist()]
-    return [str(names[column]) for column in columns.tolist()]
-
-
-def _weights(model: Any) -> tuple[list[float], list[Any]]:
+def _weights(found: Any) -> tuple[list[float], list[Any]]:
     """Return the weight of each feature and the class it speaks for."""
     import numpy as np
 
-    classes = model.classes_.tolist()
-    if hasattr(model, "theta_"):  # Gaussian
-        logs = model.theta_ / np.sqrt(model.var_.mean(axis=0))
-    elif hasattr(model, "_weighted_slope"):
-        logs = model._weighted_slope.T
-    else:
-        logs = np.maximum(model.feature_log_prob_, -700.0)
-        if hasattr(model, "_absent_log_prob"):
-            logs = logs - np.maximum(model._absent_log_prob, -700.0)
-        logs = logs * getattr(model, "weights_", 1.0)
-    if len(classes) == 2:
-        difference = logs[1] - logs[0]
-        return difference.tolist(), [classes[int(d > 0)] for d in difference]
-    best = np.argmax(logs, axis=0)
-    others = (logs.sum(axis=0) - logs.max(axis=0)) / (len(classes) - 1)
-    lift = logs.max(axis=0) - others
-    return lift.tolist(), [classes[i] for i in best]
+    labels = found.labels.tolist()
+    if not found.signed:
+        return found.weights[0].tolist(), [None] * found.total
+    weights = np.clip(found.weights, -700.0, 700.0)  # impossible is very unlikely here
+    if len(labels) == 2:
+        return weights[0].tolist(), [labels[int(w > 0)] for w in weights[0]]
+    # Weights are centred, so the others are together as far below as one is above.
+    lift = weights.max(axis=0) * len(labels) / (len(labels) - 1)
+    return lift.tolist(), [labels[i] for i in np.argmax(weights, axis=0)]
 
 
-def _by_class(model: Any, counts: Any) -> list[list[float]] | None:
+def _by_class(found: Any, counts: Any) -> list[Any]:
     """Return count, rows or mean of each feature in each class."""
-    import numpy as np
-
-    if hasattr(model, "theta_"):
-        return model.theta_.T.tolist()
-    if counts is None or counts.kind not in ("count", "binary"):
-        return None
+    if found.means is not None:
+        return list(found.means.T.tolist())
     # Rare terms may have been left out of a model of texts, so places can differ.
-    if counts.n_features != model.n_features_in_:
-        return None
-    table = counts.feature_count[:, model.support_indices_]
+    if (
+        counts is None
+        or counts.kind not in ("count", "binary")
+        or (counts.n_features != found.n_features)
+    ):
+        return [None] * found.total
+    table = counts.feature_count[:, found.indices]
     table = table.toarray() if hasattr(table, "toarray") else table
-    return np.asarray(table).T.tolist()
+    return list(table.T.tolist())
 
 
-def _weighted_columns(model: Any) -> list[Feature]:
-    importances = model.feature_importances_
-    rows = []
-    for j in model.support_indices_.tolist():
-        partition = model.partitions_[j]
-        kind = "intervals" if partition.kind == "numerical" else "groups"
-        rows.append(
-            Feature(
-                partition.name,
-                float(model.weights_[j]),
-                float(importances[j]),
-                parts=f"{partition.n_parts} {kind}",
-            )
-        )
-    return sorted(rows, key=lambda row: (-row.gain, row.name))
+def _cut(partition: Any) -> str:
+    kind = "intervals" if partition.kind == "numerical" else "groups"
+    return f"{partition.n_parts} {kind}"

@@ -69,7 +69,7 @@ def _weighted(k: Any, model: str, arguments: argparse.Namespace) -> Any:
             "--weights takes --model multinomial or bernoulli, and -k as a number, a "
             f"share, cv or 1se. Got {model!r} and {k!r}."
         )
-    common = {"alpha": arguments.alpha, "max_seconds": arguments.time_limit}
+    common = {"alpha": arguments.alpha, "time_limit": arguments.time_limit}
     name = f"Selective{model.title()}NB"
     if k in ("cv", "1se"):
         choice = "best" if k == "cv" else "1se"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from bayesieve.cli._features import Feature
@@ -130,16 +131,10 @@ def _show_columns(rows: Sequence[Feature], unit: str, terminal: Terminal) -> Non
 
 def certificate_sentence(certificate: dict[str, Any], k: int, unit: str) -> str:
     """Say in one sentence what the certificate proves."""
-    one = unit.removesuffix("s")
-    if certificate["is_optimal"]:
-        told = f"{k:,} {unit} explain" if k != 1 else f"{one} explains"
-        return f"Proven: no other {told} the labels better."
-    short = 100 * certificate["relative_gap"]
-    remark = f"; {certificate['remark']}" if "remark" in certificate else ""
-    return (
-        f"Proven: {f'these {k:,} {unit} are' if k != 1 else f'this {one} is'} at most "
-        f"{short:.2g} % short of the best possible{remark}."
-    )
+    from bayesieve._description import proof_sentence
+
+    proof: Any = SimpleNamespace(**({"remark": ""} | certificate))
+    return proof_sentence(proof, k, -1, unit)
 
 
 def show_evaluation(

@@ -119,11 +119,11 @@ class TableData:
         parameters = {
             "random_state": self.seed,
             "verbose": X.size > _SLOW_CELLS,
-            "max_seconds": self.arguments.time_limit,
+            "time_limit": self.arguments.time_limit,
         }
         try:
             with clock.measure("selection"):
-                model = SelectiveNB(max_features=most, **parameters).fit(X, y)
+                model = SelectiveNB(k=most, **parameters).fit(X, y)
             everything = None
             if most is not None and self.share > 0:
                 everything = SelectiveNB(**parameters).fit(X, y)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -54,16 +53,6 @@ def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
             )
         values = values.fill_null("")
     return values
-
-
-@dataclass(frozen=True)
-class _Rereadable:
-    """Batches that can be gone through again and again."""
-
-    batches: Callable[[], Iterator[tuple[Any, NDArray[Any]]]]
-
-    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
-        return self.batches()
 
 
 class TextData:
@@ -144,17 +133,14 @@ class TextData:
     def count(self, interrupt: Interrupt | None = None) -> Any:
         """Return the counts of the training rows."""
         return ClassCounts.from_text(
-            self._training("Counting", interrupt),
+            (
+                (texts, self.labels.classes[codes])
+                for texts, codes in self._parts("Counting", interrupt=interrupt)
+            ),
             binary=self.model == "bernoulli",
             classes=self.labels.classes,
             **text_parameters(self.arguments),
         )
-
-    def _training(
-        self, title: str = "Reading", interrupt: Interrupt | None = None
-    ) -> Iterator[tuple[Any, NDArray[Any]]]:
-        for texts, codes in self._parts(title, interrupt=interrupt):
-            yield texts, self.labels.classes[codes]
 
     # ------------------------------------------------------------------- fitting
 
@@ -187,11 +173,12 @@ class TextData:
         k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
             model = SparseTextNB(k, weights=self.weights, **self.parameters)
-            model = (
-                model.fit_files(_Rereadable(self._training))
-                if self.weights
-                else model.fit_counts(counts)
-            )
+            if self.weights:  # as fit_files does, which would count once more
+                model._validate_params()
+                counted = model._of_model(counts)
+                model._fit_weights(counted, lambda: self._parts("Weighting"))
+            else:
+                model.fit_counts(counts)
         return Fitted(
             model,
             self.unit,

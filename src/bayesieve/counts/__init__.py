@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bayesieve.counts._table import ClassCounts, count_matrix
-from bayesieve.counts._text_batches import merge_saved
+from bayesieve.counts._table import ClassCounts, count_matrix, merge_saved
 
 __all__ = ["ClassCounts", "count_matrix", "merge_saved"]

@@ -24,14 +24,16 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesieve.counts._merge import add
-from bayesieve.counts._parts import Parts
-from bayesieve.counts._storage import load_parts, save_parts
+from bayesieve.counts._storage import load_counts, save_counts
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.utils._strict_json import read_json
 from bayesieve.utils._whole_files import lock_file, remove_leftovers, whole_file
+
+if TYPE_CHECKING:
+    from bayesieve.counts._table import ClassCounts
 
 FORMAT = "bayesieve.checkpoint"
 VERSION = 2
@@ -78,9 +80,9 @@ def _is_same(path: str, state: FileState) -> bool:
     return now.st_ctime_ns == state.ctime_ns or file_state(path).sha256 == state.sha256
 
 
-def merge_files(paths: list[Any]) -> Parts:
+def merge_files(cls: type[ClassCounts], paths: list[Any]) -> ClassCounts:
     """Return the sum of saved counts, holding the sum and one of them at a time."""
-    return reduce(add, (load_parts(path) for path in paths))
+    return reduce(add, (load_counts(cls, path) for path in paths))
 
 
 class Checkpoint:
@@ -88,13 +90,18 @@ class Checkpoint:
 
     Parameters
     ----------
+    cls : type
+        ClassCounts.
     folder : path-like
         Made if it is not there.
     settings : dict of plain values
         All that the counts of a file depend on; must be the same on every run.
     """
 
-    def __init__(self, folder: Any, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, cls: type[ClassCounts], folder: Any, settings: dict[str, Any]
+    ) -> None:
+        self._cls = cls
         self.folder = Path(os.path.expanduser(os.fspath(folder)))
         # As JSON gives them back.
         self.settings: dict[str, Any] = json.loads(json.dumps(settings))
@@ -264,14 +271,14 @@ class Checkpoint:
         """Tell whether enough work was done to be worth saving."""
         return time.monotonic() - self._saved_at >= self._pause
 
-    def save(self, parts: Parts, bad_rows: BadRows) -> None:
+    def save(self, counts: ClassCounts, bad_rows: BadRows) -> None:
         """Save the counts of the files noted since the last time."""
         began = time.monotonic()
         skipped = bad_rows.skipped - self._reported
         self._reported = bad_rows.skipped
         first = bad_rows.first if skipped else ""
         entry = {"level": 0, "sources": self._notes, "skipped": skipped, "first": first}
-        self._commit(parts, entry, [])
+        self._commit(counts, entry, [])
         self._notes = []
         level = 0
         while len(group := [p for p in self._parts if p["level"] == level]) >= FAN_IN:
@@ -282,15 +289,15 @@ class Checkpoint:
         if SAVE_SECONDS <= 0:
             self._pause = 0.0
 
-    def result(self, bad_rows: BadRows) -> Parts:
+    def result(self, bad_rows: BadRows) -> ClassCounts:
         """Return the counts of all files, and leave them as a single part."""
         if len(self._parts) > 1:
             self._join(self._parts, 1 + max(part["level"] for part in self._parts))
         bad_rows.skipped, bad_rows.first = self.skipped
-        return load_parts(self.folder / self._parts[0]["file"])
+        return load_counts(self._cls, self.folder / self._parts[0]["file"])
 
     def _join(self, group: list[dict[str, Any]], level: int) -> None:
-        merged = merge_files([self.folder / part["file"] for part in group])
+        merged = merge_files(self._cls, [self.folder / part["file"] for part in group])
         entry = {
             "level": level,
             "sources": [source for part in group for source in part["sources"]],
@@ -300,11 +307,14 @@ class Checkpoint:
         self._commit(merged, entry, group)
 
     def _commit(
-        self, parts: Parts, entry: dict[str, Any], replaced: list[dict[str, Any]]
+        self,
+        counts: ClassCounts,
+        entry: dict[str, Any],
+        replaced: list[dict[str, Any]],
     ) -> None:
         """Put a part in the place of others: first the part, then the manifest."""
         name = self._next
-        save_parts(parts, self.folder / name)
+        save_counts(counts, self.folder / name)
         gone = [part["file"] for part in replaced]
         kept = [part for part in self._parts if part["file"] not in gone]
         self._parts = [*kept, {"file": name, **entry}]

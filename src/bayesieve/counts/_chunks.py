@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesieve.counts._layout import is_dense_layout, same_labels
 from bayesieve.counts._matrix import (
+    CountRule,
     add_sums,
     check_length,
     class_weights,
-    count_parts,
-    value_check,
+    count_coded,
 )
 from bayesieve.counts._merge import add, class_rows, place, union_classes
-from bayesieve.counts._parts import Array, Kind, Parts, is_dense_layout, same_labels
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._validation import (
     as_matrix,
     check_names,
@@ -26,22 +26,23 @@ from bayesieve.utils._validation import (
     sorted_classes,
 )
 
+if TYPE_CHECKING:
+    from bayesieve.counts._table import ClassCounts
 
-def chunk_parts(
+
+def count_chunks(
+    cls: type[ClassCounts],
     chunks: Iterable[Any],
-    *,
-    kind: Kind = "count",
-    threshold: float | None = None,
+    rule: CountRule,
     classes: Any = None,
     feature_names: Any = None,
-    min_categories: Any = None,
-) -> Parts:
+) -> ClassCounts:
     """Count chunks of rows one after the other.
 
     Counts and presences are added in row order to one table, so the result equals that
     of the whole matrix to the last bit; moments and categories are merged.
     """
-    total: Parts | None = None
+    total: ClassCounts | None = None
     known = None if classes is None else sorted_classes(label_array(classes))
     width: int | None = None
     number = -1
@@ -61,27 +62,15 @@ def chunk_parts(
         found, codes = encode_labels(y, known)
         check_length(codes, matrix)
         weights = check_weights(sample_weight, matrix.shape[0], allow_zero=True)
-        if total is not None and _continues(total, kind, names):
+        if total is not None and _continues(total, rule, names):
             merged = union_classes(total.classes, found)
             if is_dense_layout(merged.size, matrix.shape[1]):
                 total = _grown(total, merged)
                 codes = class_rows(found, merged)[codes]
-                check, level = value_check(kind, threshold, False)
                 class_weights(codes, weights, merged.size, out=total.class_count)
-                add_sums(
-                    matrix, codes, weights, check, level, names, total.feature_count
-                )
+                add_sums(matrix, codes, weights, rule, names, total.feature_count)
                 continue
-        part = count_parts(
-            matrix,
-            codes,
-            found,
-            weights,
-            kind=kind,
-            threshold=threshold,
-            names=names,
-            min_categories=min_categories,
-        )
+        part = count_coded(cls, matrix, codes, found, weights, rule, names)
         total = part if total is None else _add_chunk(total, part, number)
     if total is None:
         raise ValueError(
@@ -105,16 +94,16 @@ def _unpack(chunk: Any, number: int) -> tuple[Any, Any, Any]:
     return chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None
 
 
-def _continues(total: Parts, kind: Kind, names: Array | None) -> bool:
+def _continues(total: ClassCounts, rule: CountRule, names: Array | None) -> bool:
     """Tell whether a chunk can be added in place to the dense table so far."""
     return (
-        kind in ("count", "binary")
+        rule.kind in ("count", "binary")
         and isinstance(total.feature_count, np.ndarray)
         and same_labels(total.feature_names, names)
     )
 
 
-def _grown(total: Parts, classes: Array) -> Parts:
+def _grown(total: ClassCounts, classes: Array) -> ClassCounts:
     """Return the table with a row for every class; the same one if none is new."""
     if classes.size == total.classes.size:
         return total
@@ -123,10 +112,10 @@ def _grown(total: Parts, classes: Array) -> Parts:
     counted[rows] = total.class_count
     shape = (classes.size, total.n_features)
     table = place(total.feature_count, rows, None, shape)
-    return replace(total, classes=classes, class_count=counted, feature_count=table)
+    return total._with(classes=classes, class_count=counted, feature_count=table)
 
 
-def _add_chunk(total: Parts, part: Parts, number: int) -> Parts:
+def _add_chunk(total: ClassCounts, part: ClassCounts, number: int) -> ClassCounts:
     try:
         return add(total, part)
     except ValueError as error:

@@ -3,160 +3,223 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
 from functools import partial
-from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from bayesieve.counts._checkpoint import Checkpoint, file_state
-from bayesieve.counts._parts import Array, Parts, laid_out
-from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._layout import laid_out
+from bayesieve.counts._selection import check_limits, prune
+from bayesieve.counts._texts import LabelledTextCounter
+from bayesieve.counts._tfidf import tfidf_sums
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import TextFile, csv_label
 from bayesieve.io._labels import LabelCodes, as_written, sort_order
+from bayesieve.io._row_bounds import LONGEST_ROW
 from bayesieve.io._same_rows import SameRows
-from bayesieve.text._batch_counter import BatchCounter, coded
-from bayesieve.text._counts import TextCounts
-from bayesieve.text._matching import tfidf_sums
+from bayesieve.io._sources import chosen_source, text_pieces
+from bayesieve.text._labelled import text_codes
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._packing import sized
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._progress import ProgressBar
+from bayesieve.utils._resources import thread_count
+
+if TYPE_CHECKING:
+    from bayesieve.counts._table import ClassCounts
+
+ReadLabel = Callable[[Any], Any] | None
 
 
-def text_options(stop_words: Any = None, **options: Any) -> TextOptions:
-    """Return the options, "english" resolved to scikit-learn's list of stop words."""
-    if isinstance(stop_words, str):
-        if stop_words != "english":
-            raise ValueError(
-                "The 'stop_words' parameter of from_text must be 'english', a set of "
-                f"str or None. Got {stop_words!r}."
-            )
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+class TextSource:
+    """Texts with labels in files, tables or batches, to be counted and read again.
 
-        stop_words = ENGLISH_STOP_WORDS
-    if stop_words is not None:
-        stop_words = frozenset(stop_words)
-    return TextOptions(stop_words=stop_words, **options)
-
-
-def from_text_parts(
-    pieces: list[Any],
-    text: str,
-    label: str,
-    options: TextOptions,
-    *,
-    min_df: float,
-    max_df: float,
-    max_features: int | None,
-    classes: Any,
-    threads: int | None,
-    memory_budget: int | None,
-    spill_folder: Any,
-    on_bad_rows: str,
-    checkpoint: Any,
-    progress: bool,
-    tfidf: bool,
-    same_rows: SameRows | None = None,
-) -> Parts:
-    """Count the pieces of a source of texts; see `ClassCounts.from_text`.
-
-    `same_rows` takes note of what is read, for whoever reads the source again.
+    Parameters
+    ----------
+    source, text, label, sql, on_bad_rows, max_row_bytes, n_jobs
+        As in `ClassCounts.from_text`.
+    again : str, default=None
+        What needs a second reading, if anything does: a source that cannot be read
+        twice is refused, and rows that are not the same each time are an error.
     """
-    if tfidf and same_rows is None:
-        same_rows = SameRows()
-    _check_limits(min_df, max_df, max_features)
-    if tfidf and not readable_twice(pieces):
-        raise ValueError(
-            "tfidf=True reads the source twice, and an iterator can be read once. "
-            "Hint: pass a list of batches, a table, a query or files."
+
+    def __init__(
+        self,
+        source: Any,
+        text: str,
+        label: str,
+        *,
+        sql: str | None = None,
+        on_bad_rows: str = "error",
+        max_row_bytes: int = LONGEST_ROW,
+        n_jobs: int | None = -1,
+        again: str | None = None,
+    ) -> None:
+        self.text, self.label, self.n_jobs = text, label, n_jobs
+        self._pieces = text_pieces(
+            chosen_source(source, sql), text, label, thread_count(n_jobs), max_row_bytes
         )
-    value_of = _reading(pieces)
-    given = None if classes is None else np.asarray(classes)
-    read_as = _among(given, value_of)
-    counting = BatchCounter(
-        options,
-        classes=given,
-        threads=threads,
-        memory_budget=memory_budget,
-        spill_folder=spill_folder,
-        on_bad_rows=on_bad_rows,
-        value_of=read_as,
-    )
-    with _Progress(pieces, progress) as bar:
-        if checkpoint is None:
-            for piece in pieces:
-                _count(counting, piece, bar, same_rows)
-            parts = counting.finish()
-        else:
-            settings = {
-                "options": describe(options),
-                "text": text,
-                "label": label,
-                "classes": None if given is None else given.tolist(),
-            }
-            kept = Checkpoint(checkpoint, settings)
-            parts = _count_with(kept, pieces, counting, bar, same_rows)
-    if not parts.class_count.any():
-        counting.bad_rows.warn()  # says what was left out
-        raise ValueError("There must be at least one row to count. Got none.")
-    names = parts.feature_names
-    assert isinstance(names, TermNames)
-    counts = TextCounts(
-        names,
-        parts.feature_count,
-        parts.document_count,
-        parts.class_count.astype(np.int64),
-    )
-    counts = _pruned(counts, min_df, max_df, max_features)
-    if not len(counts.names):
-        raise ValueError(
-            "There must be at least one term to count. Got none: the texts hold no "
-            f"{_sought(options)}, or min_df, max_df and max_features leave "
-            "nothing."
-        )
-    kind = parts.kind
-    if tfidf:
-        assert same_rows is not None
-        counts = _weighted(
-            counts,
-            pieces,
-            parts.classes,
+        if on_bad_rows not in ("error", "skip"):
+            raise ValueError(
+                "The 'on_bad_rows' parameter must be 'error' or 'skip'. Got "
+                f"{on_bad_rows!r}."
+            )
+        self._skip = on_bad_rows == "skip"
+        if again and not all(getattr(piece, "twice", True) for piece in self._pieces):
+            raise ValueError(
+                f"{again} reads the source twice, and an iterator can be read once. "
+                "Hint: pass a list of batches, a table, a query or files."
+            )
+        self._same_rows = SameRows() if again else None
+        ways: set[ReadLabel] = {piece.value_of for piece in self._pieces}
+        if len(ways) > 1:
+            raise ValueError(
+                "The files of one count must be all CSV, all JSON or all Parquet, "
+                "because they write labels in different ways. Hint: count them apart "
+                "and add the counts."
+            )
+        self._value_of = ways.pop()
+
+    def _label_reader(self, classes: Array | None) -> ReadLabel:
+        """Return how labels are read: "1" is 1 among classes that are numbers."""
+        if classes is None or self._value_of is not csv_label:
+            return self._value_of
+        written: dict[str, Any] = {}
+        for label in classes.tolist():
+            written[str(label)] = label
+            if isinstance(label, bool):
+                written[str(label).lower()] = label
+        return lambda raw: written.get(raw, raw) if raw else None
+
+    # ------------------------------------------------------------------ counting
+
+    def count(
+        self,
+        cls: type[ClassCounts],
+        options: TextOptions,
+        *,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        tfidf: bool = False,
+        classes: Any = None,
+        checkpoint: Any = None,
+        progress: bool = False,
+        memory_budget: int | None = None,
+        spill_folder: Any = None,
+    ) -> ClassCounts:
+        """Count the texts; see `ClassCounts.from_text`."""
+        check_limits(min_df, max_df, max_features)
+        given = None if classes is None else np.asarray(classes)
+        counter = LabelledTextCounter(
+            cls,
             options,
-            threads,
-            on_bad_rows == "skip",
-            read_as,
-            same_rows,
+            classes=given,
+            skip_bad_rows=self._skip,
+            value_of=self._label_reader(given),
+            n_jobs=self.n_jobs,
+            memory_budget=memory_budget,
+            spill_folder=spill_folder,
         )
-        kind = "count"
-    parts = replace(
-        parts,
-        kind=kind,
-        feature_count=counts.count,
-        feature_names=counts.names,
-        document_count=counts.document_count,
-    )
-    counting.bad_rows.warn()
-    return _as_written(parts) if given is None and value_of is csv_label else parts
+        with _Progress(self._pieces, progress) as bar:
+            if checkpoint is None:
+                for piece in self._pieces:
+                    self._count_piece(counter, piece, bar)
+                counts = counter.finish()
+            else:
+                settings = {
+                    "options": options.vectorizer(),
+                    "text": self.text,
+                    "label": self.label,
+                    "classes": None if given is None else given.tolist(),
+                }
+                kept = Checkpoint(cls, checkpoint, settings)
+                counts = self._count_files(kept, counter, bar)
+        if not counts.class_count.any():
+            counter.bad_rows.warn()  # says what was left out
+            raise ValueError("There must be at least one row to count. Got none.")
+        counts = prune(counts, min_df, max_df, max_features)
+        if not counts.n_features:
+            raise ValueError(
+                "There must be at least one term to count. Got none: the texts hold no "
+                f"{_sought(options)}, or min_df, max_df and max_features leave nothing."
+            )
+        if tfidf:
+            sums = tfidf_sums(
+                self._counted_again(counts), counts, options, n_jobs=self.n_jobs
+            )
+            counts = counts._with(kind="count", feature_count=sums)
+        counter.bad_rows.warn()
+        as_text = given is None and self._value_of is csv_label
+        return _with_written_classes(counts) if as_text else counts
 
+    def _count_piece(
+        self, counter: LabelledTextCounter, piece: Any, bar: _Progress
+    ) -> None:
+        first = 0
+        bar.begin(piece)
+        again = self._same_rows
+        read = piece.batches if again is None else partial(again.pairs, piece)
+        for texts, labels, *_ in read(counter.bad_rows):
+            counter.add(texts, labels, partial(_place, piece, first))
+            first += len(texts)
+            bar.read(texts)
+        bar.end(piece)
 
-def readable_twice(pieces: list[Any]) -> bool:
-    """Whether the pieces of a source can be read from the beginning again."""
-    return all(getattr(piece, "twice", True) for piece in pieces)
+    def _count_files(
+        self, checkpoint: Checkpoint, counter: LabelledTextCounter, bar: _Progress
+    ) -> ClassCounts:
+        """Count files that are not yet counted, and keep what is counted on disk."""
+        if not all(isinstance(piece, TextFile) for piece in self._pieces):
+            raise ValueError(
+                "A checkpoint needs files: a path, a glob or a list of paths. Hint: "
+                "save the counts of other sources with ClassCounts.save."
+            )
+        bad_rows = counter.bad_rows
+        with checkpoint:
+            done = checkpoint.resume([piece.path for piece in self._pieces])
+            if not bad_rows.skip:  # an earlier run may have skipped some
+                bad_rows.found(*checkpoint.skipped)
+            for piece in self._pieces:
+                if piece.path in done:
+                    bar.end(piece)
+                    continue
+                before = file_state(piece.path)
+                self._count_piece(counter, piece, bar)
+                checkpoint.note(piece.path, before)
+                if checkpoint.is_time():
+                    checkpoint.save(counter.finish(), bad_rows)
+            if checkpoint.has_notes:
+                checkpoint.save(counter.finish(), bad_rows)
+            return checkpoint.result(bad_rows)
 
+    # ------------------------------------------------------------------ second readings
 
-def _reading(pieces: list[Any]) -> Callable[[Any], Any] | None:
-    """Return how the labels of all pieces are read."""
-    ways: set[Callable[[Any], Any] | None] = {piece.value_of for piece in pieces}
-    if len(ways) > 1:
-        raise ValueError(
-            "The files of one count must be all CSV, all JSON or all Parquet, because "
-            "they write labels in different ways. Hint: count them apart and add the "
-            "counts."
-        )
-    return ways.pop()
+    def read_again(self, classes: Array) -> Iterator[tuple[Any, Array]]:
+        """Yield (texts, class codes) of what was counted; a code of -1 was left out."""
+        assert self._same_rows is not None  # as was said when the source was made
+        label_codes = LabelCodes(classes, self._label_reader(classes))
+        bad_rows = BadRows(self._skip)
+        for piece in self._pieces:
+            for texts, labels in self._same_rows.pairs(piece, bad_rows):
+                texts = sized(texts)
+                yield texts, text_codes(texts, labels, label_codes, bad_rows)
+
+    def _counted_again(self, counts: ClassCounts) -> Iterator[tuple[Any, Array]]:
+        """Read again and count the rows of each class, which must be the same."""
+        seen = np.zeros(counts.n_classes)
+        for texts, codes in self.read_again(counts.classes):
+            seen += np.bincount(codes[codes >= 0], minlength=seen.size)
+            yield texts, codes
+        # What a checkpoint brought was not read in this run: its rows can be counted.
+        if not np.array_equal(seen, counts.class_count):
+            raise ValueError(
+                "The source of texts changed since it was counted: tfidf=True reads it "
+                f"again, and found {int(seen.sum()):,} rows in place of "
+                f"{int(counts.class_count.sum()):,}. Hint: count with a new checkpoint."
+            )
 
 
 def _sought(options: TextOptions) -> str:
@@ -166,152 +229,24 @@ def _sought(options: TextOptions) -> str:
     return told + (" besides stop words" if options.stop_words else "")
 
 
-def describe(options: TextOptions) -> dict[str, Any]:
-    """Return the options as plain values, for a checkpoint."""
-    values = asdict(options)
-    words = values["stop_words"]
-    values["stop_words"] = None if words is None else sorted(words)
-    values["ngram_range"] = list(values["ngram_range"])
-    return values
-
-
-def _check_limits(min_df: float, max_df: float, max_features: int | None) -> None:
-    """Refuse wrong limits before anything is read."""
-    if isinstance(min_df, Integral) == isinstance(max_df, Integral):
-        _pruned(_nothing(), min_df, max_df, max_features)
-    else:  # a share and a number can be compared only once there are documents
-        _pruned(_nothing(), min_df, 1.0, max_features)
-        _pruned(_nothing(), 1, max_df, max_features)
-
-
-def _nothing() -> TextCounts:
-    """Return counts of very many documents without a term."""
-    empty = np.zeros((1, 0))
-    names = TermNames.from_strings([])
-    return TextCounts(names, empty, empty, np.array([10**15]))
-
-
-def _pruned(
-    counts: TextCounts, min_df: float, max_df: float, max_features: int | None
-) -> TextCounts:
-    return counts.pruned(min_df=min_df, max_df=max_df, max_features=max_features)
-
-
-def _among(
-    classes: Array | None, value_of: Callable[[Any], Any] | None
-) -> Callable[[Any], Any] | None:
-    """Return how labels are read when all classes are known: "1" is 1 among numbers."""
-    if classes is None or value_of is not csv_label:
-        return value_of
-    written: dict[str, Any] = {}
-    for label in classes.tolist():
-        written[str(label)] = label
-        if isinstance(label, bool):
-            written[str(label).lower()] = label
-    return lambda raw: written.get(raw, raw) if raw else None
-
-
-def labels_read_as(pieces: list[Any], classes: Array) -> Callable[[Any], Any] | None:
-    """Return how the labels of some pieces are read when all classes are known."""
-    return _among(classes, _reading(pieces))
-
-
 def _place(piece: Any, first: int, row: int) -> str:
     return str(piece.place(first + row))
 
 
-def _count(
-    counting: BatchCounter, piece: Any, bar: _Progress, same_rows: SameRows | None
-) -> None:
-    first = 0
-    bar.begin(piece)
-    read = piece.batches if same_rows is None else partial(same_rows.pairs, piece)
-    for texts, labels, *_ in read(counting.bad_rows):
-        counting.add(texts, labels, partial(_place, piece, first))
-        first += len(texts)
-        bar.read(texts)
-    bar.end(piece)
-
-
-def _count_with(
-    checkpoint: Checkpoint,
-    files: list[Any],
-    counting: BatchCounter,
-    bar: _Progress,
-    same_rows: SameRows | None,
-) -> Parts:
-    """Count files that are not yet counted, and keep what is counted on disk."""
-    if not all(isinstance(piece, TextFile) for piece in files):
-        raise ValueError(
-            "A checkpoint needs files: a path, a glob or a list of paths. Hint: save "
-            "the counts of other sources with ClassCounts.save."
-        )
-    with checkpoint:
-        done = checkpoint.resume([piece.path for piece in files])
-        if not counting.bad_rows.skip:  # an earlier run may have skipped some
-            counting.bad_rows.found(*checkpoint.skipped)
-        for piece in files:
-            if piece.path in done:
-                bar.end(piece)
-                continue
-            before = file_state(piece.path)
-            _count(counting, piece, bar, same_rows)
-            checkpoint.note(piece.path, before)
-            if checkpoint.is_time():
-                checkpoint.save(counting.finish(), counting.bad_rows)
-        if checkpoint.has_notes:
-            checkpoint.save(counting.finish(), counting.bad_rows)
-        return checkpoint.result(counting.bad_rows)
-
-
-def _weighted(
-    counts: TextCounts,
-    pieces: list[Any],
-    classes: Array,
-    options: TextOptions,
-    threads: int | None,
-    skip: bool,
-    value_of: Callable[[Any], Any] | None,
-    same_rows: SameRows,
-) -> TextCounts:
-    """Return the counts with class sums of tf-idf values, from a second scan."""
-
-    def batches() -> Iterator[tuple[Any, Array]]:
-        label_codes = LabelCodes(classes, value_of)
-        bad_rows = BadRows(skip)
-        seen = np.zeros(counts.n_classes, dtype=np.int64)
-        for piece in pieces:
-            for texts, labels in same_rows.pairs(piece, bad_rows):
-                texts = sized(texts)
-                codes = coded(label_codes, texts, labels, bad_rows)
-                seen += np.bincount(codes[codes >= 0], minlength=seen.size)
-                yield texts, codes
-        # What a checkpoint brought was not read in this run: its rows can be counted.
-        if not np.array_equal(seen, counts.n_documents):
-            raise ValueError(
-                "The source of texts changed since it was counted: tfidf=True reads it "
-                f"again, and found {int(seen.sum()):,} rows in place of "
-                f"{int(counts.n_documents.sum()):,}. Hint: count with a new checkpoint."
-            )
-
-    sums = tfidf_sums(batches, counts, options, threads=threads)
-    return replace(counts, count=sums)
-
-
-def _as_written(parts: Parts) -> Parts:
+def _with_written_classes(counts: ClassCounts) -> ClassCounts:
     """Return counts whose classes are numbers if all of them are written so."""
-    labels = as_written(parts.classes)
-    if labels is parts.classes:
-        return parts
+    labels = as_written(counts.classes)
+    if labels is counts.classes:
+        return counts
     classes, order = sort_order(labels.tolist())
     if np.array_equal(order, np.arange(order.size)):
-        return replace(parts, classes=classes)
-    tables: dict[str, Any] = {"class_count": parts.class_count[order]}
+        return counts._with(classes=classes)
+    tables: dict[str, Any] = {"class_count": counts.class_count[order]}
     for name in ("feature_count", "document_count"):
-        table = getattr(parts, name)
+        table = getattr(counts, name)
         table = table.tocsr() if issparse(table) else table
         tables[name] = laid_out(table[order])
-    return replace(parts, classes=classes, **tables)
+    return counts._with(classes=classes, **tables)
 
 
 class _Progress:

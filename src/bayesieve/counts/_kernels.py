@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 import bayesieve._core as compiled
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._validation import native_values
 
 _core: Any = compiled  # arrays of any dtype: the kernels check what they are given
@@ -22,8 +23,6 @@ FINITE = 1
 PRESENCE = 2  # finite, and counted as one when above the threshold
 ZERO_ONE = 3
 CATEGORY = 4
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Compressed(NamedTuple):
@@ -43,11 +42,6 @@ def compressed(X: Any) -> Compressed:
         np.ascontiguousarray(X.indptr, dtype=np.int64),
         X.format == "csr",
     )
-
-
-def is_sparse(X: Any) -> bool:
-    """Tell sparse from dense."""
-    return bool(sparse.issparse(X))
 
 
 def has_duplicates(X: Any) -> bool:
@@ -74,7 +68,7 @@ def class_sums(
     threshold: float = 0.0,
 ) -> int | None:
     """Add `sum_j w_j x_ji` over the rows j of class c to `out[c, i]`."""
-    if is_sparse(X):
+    if sparse.issparse(X):
         found = _core.compressed_class_sums(
             *compressed(X), codes, weights, check, threshold, out
         )
@@ -93,7 +87,7 @@ def centred_sums(
     present: Array | None,
 ) -> None:
     """Add `w (x - mean)`, `w (x - mean)^2` and, for sparse X, the stored weight."""
-    if is_sparse(X):
+    if sparse.issparse(X):
         _core.compressed_centred_sums(
             *compressed(X), codes, weights, mean, deviation, square, present
         )
@@ -103,7 +97,7 @@ def centred_sums(
 
 def column_max(X: Any, out: Array) -> int | None:
     """Raise `out[i]` to the largest category code of column i."""
-    if is_sparse(X):
+    if sparse.issparse(X):
         found = _core.compressed_column_max(*compressed(X), X.shape[0], out)
     else:
         found = _core.dense_column_max(X, out)
@@ -114,7 +108,7 @@ def category_sums(
     X: Any, codes: Array, weights: Array | None, offsets: Array, out: Array
 ) -> None:
     """Add the weight of each (class, column, code); sparse X leaves code 0 out."""
-    if is_sparse(X):
+    if sparse.issparse(X):
         _core.compressed_category_sums(*compressed(X), codes, weights, offsets, out)
     else:
         _core.dense_category_sums(X, codes, weights, offsets, out)
@@ -191,7 +185,7 @@ def dense_class_sums_as_sparse(
 
 def locate(X: Any, position: int) -> tuple[int, int, Any]:
     """Return row, column and value of a position reported by a kernel."""
-    if not is_sparse(X):
+    if not sparse.issparse(X):
         row, column = divmod(position, X.shape[1])
         return row, column, X[row, column].item()
     major = int(np.searchsorted(X.indptr, position, side="right")) - 1

@@ -1,23 +1,17 @@
-"""From a matrix and class codes to the parts of a table, one function per kind."""
+"""From a matrix and class codes to a table of class counts, one function per kind."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from scipy import sparse
 
 from bayesieve.counts import _kernels as kernels
-from bayesieve.counts._parts import (
-    KINDS,
-    Array,
-    Kind,
-    Parts,
-    category_offsets,
-    flush_rounding,
-    is_dense_layout,
-    rest_of,
-)
+from bayesieve.counts._layout import KINDS, Kind, category_offsets, is_dense_layout
+from bayesieve.counts._rounding import flush_rounding, rest_of
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import (
     as_matrix,
@@ -27,42 +21,73 @@ from bayesieve.utils._validation import (
     encode_labels,
 )
 
+if TYPE_CHECKING:
+    from bayesieve.counts._table import ClassCounts
+
 #: A table of categories may have this many columns: 2 GB for each class.
 MOST_CATEGORIES = 1 << 28
 
 
-def resolve_kind(kind: str | None, binary: bool, **options: Any) -> Kind:
-    """Return the kind asked for; options of another kind are refused."""
-    if kind is None:
-        kind = "binary" if binary else "count"
-    if kind not in KINDS:
-        allowed = ", ".join(repr(name) for name in KINDS)
-        raise ValueError(
-            f"The 'kind' parameter must be one of {allowed}. Got {kind!r}."
-        )
-    if binary and kind != "binary":
-        raise ValueError(f"binary=True means kind='binary'. Got kind={kind!r} as well.")
-    owner = {"threshold": "binary", "min_categories": "category"}
-    for name, value in options.items():
-        if value is not None and owner[name] != kind:
+@dataclass(frozen=True)
+class CountRule:
+    """What is counted of a matrix; the parameters of `ClassCounts.from_matrix`."""
+
+    kind: Kind = "count"
+    binarize: float | None = 0.0
+    min_categories: Any = None
+
+    @classmethod
+    def checked(
+        cls,
+        kind: str | None,
+        binary: bool,
+        binarize: float | None = 0.0,
+        min_categories: Any = None,
+    ) -> CountRule:
+        """Return the rule asked for; options of another kind are refused."""
+        if kind is None:
+            kind = "binary" if binary else "count"
+        if kind not in KINDS:
+            allowed = ", ".join(repr(name) for name in KINDS)
             raise ValueError(
-                f"The {name!r} parameter is for kind={owner[name]!r} only. "
-                f"Got {name}={value!r} with kind={kind!r}."
+                f"The 'kind' parameter must be one of {allowed}. Got {kind!r}."
             )
-    return cast(Kind, kind)
+        if binary and kind != "binary":
+            raise ValueError(
+                f"binary=True means kind='binary'. Got kind={kind!r} as well."
+            )
+        for name, value, given, owner in (
+            ("binarize", binarize, binarize != 0.0, "binary"),
+            ("min_categories", min_categories, min_categories is not None, "category"),
+        ):
+            if given and owner != kind:
+                raise ValueError(
+                    f"The {name!r} parameter is for kind={owner!r} only. "
+                    f"Got {name}={value!r} with kind={kind!r}."
+                )
+        return cls(cast(Kind, kind), binarize, min_categories)
+
+    @property
+    def value_check(self) -> tuple[int, float]:
+        """The kernels' check of counts or presences, and the threshold."""
+        if self.kind == "count":
+            return kernels.NON_NEGATIVE, 0.0
+        if self.binarize is None:
+            return kernels.ZERO_ONE, 0.0
+        if np.isnan(self.binarize):
+            raise ValueError("The 'binarize' parameter must be a number. Got NaN.")
+        return kernels.PRESENCE, float(self.binarize)
 
 
-def matrix_parts(
+def count_labelled(
+    cls: type[ClassCounts],
     X: Any,
     y: Any,
-    sample_weight: Any = None,
-    *,
-    kind: Kind = "count",
-    threshold: float | None = None,
-    classes: Any = None,
-    feature_names: Any = None,
-    min_categories: Any = None,
-) -> Parts:
+    sample_weight: Any,
+    rule: CountRule,
+    classes: Any,
+    feature_names: Any,
+) -> ClassCounts:
     """Validate a matrix with its labels and weights, and count it."""
     matrix, names = as_matrix(X)
     if feature_names is not None:
@@ -74,16 +99,7 @@ def matrix_parts(
     found, codes = encode_labels(y, classes)
     check_length(codes, matrix)
     weights = check_weights(sample_weight, matrix.shape[0])
-    return count_parts(
-        matrix,
-        codes,
-        found,
-        weights,
-        kind=kind,
-        threshold=threshold,
-        names=names,
-        min_categories=min_categories,
-    )
+    return count_coded(cls, matrix, codes, found, weights, rule, names)
 
 
 def check_length(codes: Array, matrix: Any) -> None:
@@ -95,47 +111,26 @@ def check_length(codes: Array, matrix: Any) -> None:
         )
 
 
-def count_parts(
+def count_coded(
+    cls: type[ClassCounts],
     X: Any,
     codes: Array,
     classes: Array,
-    weights: Array | None = None,
-    *,
-    kind: Kind = "count",
-    threshold: float | None = None,
-    strict_binary: bool = False,
-    names: Array | None = None,
-    min_categories: Any = None,
-) -> Parts:
+    weights: Array | None,
+    rule: CountRule,
+    names: Array | None,
+) -> ClassCounts:
     """Count a matrix whose shapes and labels are known to be right."""
     codes = np.ascontiguousarray(codes, dtype=np.int64)
     counted = class_weights(codes, weights, len(classes))
-    if kind == "moments":
-        mean, squares = _moments(X, codes, weights, counted, names)
-        return Parts(
-            classes,
-            counted,
-            kind,
-            feature_names=names,
-            mean=mean,
-            centred_squares=squares,
-        )
-    n_categories = None
-    if kind == "category":
-        table, n_categories = _categories(
-            X, codes, weights, counted, names, min_categories
-        )
+    tables: dict[str, Any]
+    if rule.kind == "moments":
+        tables = _moments(X, codes, weights, counted, names)
+    elif rule.kind == "category":
+        tables = _categories(X, codes, weights, counted, names, rule.min_categories)
     else:
-        check, level = value_check(kind, threshold, strict_binary)
-        table = _sums(X, codes, weights, len(classes), check, level, names)
-    return Parts(
-        classes,
-        counted,
-        kind,
-        feature_count=table,
-        feature_names=names,
-        n_categories=n_categories,
-    )
+        tables = {"feature_count": _sums(X, codes, weights, len(classes), rule, names)}
+    return cls._of(classes, counted, rule.kind, feature_names=names, **tables)
 
 
 def class_weights(
@@ -148,20 +143,6 @@ def class_weights(
     else:
         np.add.at(total, codes, weights)
     return total
-
-
-def value_check(
-    kind: Kind, threshold: float | None, strict_binary: bool
-) -> tuple[int, float]:
-    """Return the value check of counts or presences, and the threshold."""
-    if kind == "count":
-        return kernels.NON_NEGATIVE, 0.0
-    if strict_binary:
-        return kernels.ZERO_ONE, 0.0
-    level = 0.0 if threshold is None else float(threshold)
-    if np.isnan(level):
-        raise ValueError("The 'threshold' parameter must be a number. Got NaN.")
-    return kernels.PRESENCE, level
 
 
 # --------------------------------------------------------------------------- sums
@@ -186,12 +167,12 @@ def add_sums(
     X: Any,
     codes: Array,
     weights: Array | None,
-    check: int,
-    level: float,
+    rule: CountRule,
     names: Array | None,
     out: Array,
 ) -> None:
     """Add class sums to a dense table; after an error its content is undefined."""
+    check, level = rule.value_check
     X = canonical(_prepared(X, check, level))  # no second look once `out` has changed
     position = kernels.class_sums(X, codes, weights, out, check, level)
     if position is not None:
@@ -205,7 +186,7 @@ def _prepared(X: Any, check: int, level: float) -> Any:
         return X
     if check == kernels.PRESENCE and level < 0:
         raise ValueError(
-            "The 'threshold' parameter must be >= 0 for sparse input, because every "
+            "The 'binarize' parameter must be >= 0 for sparse input, because every "
             f"absent entry would count. Got {level!r}."
         )
     return canonical(X)
@@ -216,10 +197,10 @@ def _sums(
     codes: Array,
     weights: Array | None,
     n_classes: int,
-    check: int,
-    level: float,
+    rule: CountRule,
     names: Array | None,
 ) -> Any:
+    check, level = rule.value_check
     X = _prepared(X, check, level)
     table, position = _sums_once(X, codes, weights, n_classes, check, level)
     if position is not None:
@@ -306,7 +287,7 @@ def _moments(
     weights: Array | None,
     counted: Array,
     names: Array | None,
-) -> tuple[Array, Array]:
+) -> dict[str, Any]:
     """Return class means and centred squares by two passes, the second corrected.
 
     With m0 the rounded mean of the first pass and d = x - m0, the mean is
@@ -337,7 +318,8 @@ def _moments(
         squares -= deviation * deviation / rows
     for table in (mean, squares):
         _refuse_overflow(table)
-    return mean, flush_rounding(squares, counted, mean)
+    squares = flush_rounding(squares, counted, mean)
+    return {"mean": mean, "centred_squares": squares}
 
 
 # --------------------------------------------------------------------------- categories
@@ -380,21 +362,22 @@ def _categories(
     counted: Array,
     names: Array | None,
     min_categories: Any,
-) -> tuple[Any, Array]:
+) -> dict[str, Any]:
     """Return the weight per class, column and code, flat, and the codes per column."""
     X = canonical(X)
     sizes = _category_sizes(X, names, min_categories)
     offsets = category_offsets(sizes)
     width = int(offsets[-1])
     if not is_dense_layout(counted.size, width):
-        return _category_slots(X, codes, weights, counted, offsets), sizes
+        table = _category_slots(X, codes, weights, counted, offsets)
+        return {"feature_count": table, "n_categories": sizes}
     out = np.zeros((counted.size, width))
     kernels.category_sums(X, codes, weights, offsets, out)
     if sparse.issparse(X):
         # Code 0 is what no stored entry says: n_c minus the other codes of the column.
         others = np.add.reduceat(out, offsets[:-1], axis=1)
         out[:, offsets[:-1]] = np.maximum(rest_of(counted[:, None], others), 0.0)
-    return out, sizes
+    return {"feature_count": out, "n_categories": sizes}
 
 
 def _category_slots(

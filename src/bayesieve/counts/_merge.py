@@ -6,26 +6,26 @@ sum or difference, and for moments the formula of Chan, Golub and LeVeque.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesieve.counts._parts import (
-    RELATIVE_RESIDUE,
-    Array,
-    Parts,
+from bayesieve import _core
+from bayesieve.counts._layout import (
     category_offsets,
-    flush_rounding,
     is_dense_layout,
     laid_out,
-    rest_of,
     same_labels,
 )
-from bayesieve.counts._term_names import TermNames
-from bayesieve.text._counts import merged_tables
+from bayesieve.counts._rounding import RELATIVE_RESIDUE, flush_rounding, rest_of
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._validation import describe_column
+
+if TYPE_CHECKING:
+    from bayesieve.counts._table import ClassCounts
 
 # Rounding of a class mean, as a share of it: half a unit in the last place for each
 # merge, of either sign, adds up to this after some five thousand. And of centred
@@ -88,21 +88,38 @@ def class_rows(part: Array, whole: Array) -> Array:
     return np.array([rank.get(label, -1) for label in part.tolist()], dtype=np.int64)
 
 
-def _name_ranks(names: Array) -> dict[str, int]:
-    ranks = {name: column for column, name in enumerate(names.tolist())}
-    if len(ranks) != names.size:
-        seen: set[str] = set()
-        for name in names.tolist():
-            if name in seen:
-                raise ValueError(
-                    "Feature names must be distinct to be matched by name. "
-                    f"Got {name!r} twice."
-                )
-            seen.add(name)
-    return ranks
+def _union(a: ClassCounts, b: ClassCounts) -> Alignment:
+    """Align two tables in one that has the classes and features of both."""
+    _check_combinable(a, b)
+    classes = union_classes(a.classes, b.classes)
+    names, columns_a, columns_b = _union_names(a, b)
+    return Alignment(
+        classes,
+        names,
+        a.n_features if names is None else len(names),
+        class_rows(a.classes, classes),
+        class_rows(b.classes, classes),
+        columns_b,
+        columns_a,
+    )
 
 
-def _check_combinable(a: Parts, b: Parts) -> None:
+def _within(a: ClassCounts, b: ClassCounts) -> Alignment:
+    """Align b inside a, whose classes and features must include b's."""
+    _check_combinable(a, b)
+    rows = class_rows(b.classes, a.classes)
+    if (rows < 0).any():
+        label = b.classes.tolist()[int(np.argmax(rows < 0))]
+        raise ValueError(
+            "Counts can only be subtracted from counts that include their classes. "
+            f"Got the class {label!r} on the right only."
+        )
+    own = np.arange(a.classes.size)
+    columns = _columns_within(a, b)
+    return Alignment(a.classes, a.feature_names, a.n_features, own, rows, columns)
+
+
+def _check_combinable(a: ClassCounts, b: ClassCounts) -> None:
     if a.kind != b.kind:
         raise ValueError(
             "Class counts can only be combined when they are of the same kind. "
@@ -124,135 +141,79 @@ def _check_combinable(a: Parts, b: Parts) -> None:
         )
 
 
-def _packed_pair(a: Parts, b: Parts) -> tuple[TermNames, TermNames] | None:
+def _packed_pair(a: ClassCounts, b: ClassCounts) -> list[TermNames] | None:
     """Return the names of both as sorted packed ones, if one of them is packed."""
-    if not any(isinstance(part.feature_names, TermNames) for part in (a, b)):
-        return None
-    if a.kind not in ("count", "binary"):
-        return None
-    pair = []
-    for part in (a, b):
-        names: Any = part.feature_names
-        if not isinstance(names, TermNames):
-            names = TermNames.from_strings(names.tolist())
-        if not names.is_sorted:
-            return None
-        pair.append(names)
-    return pair[0], pair[1]
+    pair: list[TermNames] = []
+    both: list[Any] = [a.feature_names, b.feature_names]
+    if a.kind in ("count", "binary") and any(isinstance(n, TermNames) for n in both):
+        for names in both:
+            if not isinstance(names, TermNames):
+                names = TermNames.from_strings(names.tolist())
+            if names.is_sorted:
+                pair.append(names)
+    return pair if len(pair) == 2 else None
 
 
-def _unpacked(parts: Parts) -> Parts:
-    """Return the parts with names that are an ordinary array."""
-    if isinstance(parts.feature_names, TermNames):
-        return replace(parts, feature_names=parts.feature_names.to_numpy())
-    return parts
-
-
-def _packed_union(a: Parts, b: Parts, names: tuple[TermNames, TermNames]) -> Alignment:
-    union, columns_a, columns_b = TermNames.merge(*names)
-    classes = union_classes(a.classes, b.classes)
-    return Alignment(
-        classes,
-        union,
-        len(union),
-        class_rows(a.classes, classes),
-        class_rows(b.classes, classes),
-        columns_b,
-        columns_a,
-    )
-
-
-def _union(a: Parts, b: Parts) -> Alignment:
-    _check_combinable(a, b)
-    if not same_labels(a.feature_names, b.feature_names):
-        pair = _packed_pair(a, b)
-        if pair is not None:
-            return _packed_union(a, b, pair)
-        a, b = _unpacked(a), _unpacked(b)
-    classes = union_classes(a.classes, b.classes)
-    names, columns = a.feature_names, None
-    if names is not None and not same_labels(names, b.feature_names):
-        assert isinstance(names, np.ndarray)
-        assert isinstance(b.feature_names, np.ndarray)  # checked above
-        ranks = _name_ranks(names)
-        _name_ranks(b.feature_names)
-        extra = [name for name in b.feature_names.tolist() if name not in ranks]
-        missing = b.n_features - len(extra) < a.n_features
-        if a.kind in ("moments", "category") and (extra or missing):
-            example = extra[0] if extra else _first_missing(names, b.feature_names)
+def _name_ranks(names: Any) -> dict[str, int]:
+    ranks: dict[str, int] = {}
+    for column, name in enumerate(names.tolist()):
+        if ranks.setdefault(name, column) != column:
             raise ValueError(
-                f"Counts of kind {a.kind!r} can only be combined when both have the "
-                "same features, because an absent column is not a zero. "
-                f"Got {example!r} on one side only."
+                "Feature names must be distinct to be matched by name. "
+                f"Got {name!r} twice."
             )
-        for name in extra:
-            ranks[name] = len(ranks)
-        columns = np.array(
-            [ranks[name] for name in b.feature_names.tolist()], dtype=np.int64
-        )
-        if extra:
-            names = np.empty(len(ranks), dtype=object)
-            names[:] = list(ranks)
-    return Alignment(
-        classes,
-        names,
-        a.n_features if names is None else len(names),
-        class_rows(a.classes, classes),
-        class_rows(b.classes, classes),
-        columns,
-    )
+    return ranks
 
 
-def _first_missing(names: Array, others: Array) -> str:
-    present = set(others.tolist())
-    return next(str(name) for name in names.tolist() if name not in present)
-
-
-def _within(a: Parts, b: Parts) -> Alignment:
-    """Align b inside a, whose classes and features must include b's."""
-    _check_combinable(a, b)
-    rows = class_rows(b.classes, a.classes)
-    if (rows < 0).any():
-        label = b.classes.tolist()[int(np.argmax(rows < 0))]
-        raise ValueError(
-            "Counts can only be subtracted from counts that include their classes. "
-            f"Got the class {label!r} on the right only."
-        )
-    columns = None
-    same = a.feature_names is None or same_labels(a.feature_names, b.feature_names)
-    pair = None if same else _packed_pair(a, b)
+def _union_names(
+    a: ClassCounts, b: ClassCounts
+) -> tuple[Array | TermNames | None, Array | None, Array | None]:
+    """Return the names of both, and where the columns of both are among them."""
+    if same_labels(a.feature_names, b.feature_names):
+        return a.feature_names, None, None
+    pair = _packed_pair(a, b)
     if pair is not None:
-        columns = _packed_columns(*pair)
-    elif not same:
-        a, b = _unpacked(a), _unpacked(b)
-        assert isinstance(a.feature_names, np.ndarray)
-        assert isinstance(b.feature_names, np.ndarray)  # checked above
-        ranks = _name_ranks(a.feature_names)
-        _name_ranks(b.feature_names)
-        for name in b.feature_names.tolist():
-            if name not in ranks:
-                _refuse_name(name)
-        columns = np.array(
-            [ranks[name] for name in b.feature_names.tolist()], dtype=np.int64
+        return TermNames.merge(*pair)
+    ranks, others = _name_ranks(a.feature_names), _name_ranks(b.feature_names)
+    if a.kind in ("moments", "category") and ranks.keys() != others.keys():
+        example = next(
+            (name for name in others if name not in ranks),
+            next((name for name in ranks if name not in others), None),
         )
-        if a.kind in ("moments", "category") and columns.size != a.n_features:
-            missing = _first_missing(a.feature_names, b.feature_names)
-            raise ValueError(
-                f"Counts of kind {a.kind!r} can only be subtracted when both have the "
-                f"same features. Got {missing!r} on the left only."
-            )
-    own = np.arange(a.classes.size)
-    return Alignment(a.classes, a.feature_names, a.n_features, own, rows, columns)
+        raise ValueError(
+            f"Counts of kind {a.kind!r} can only be combined when both have the "
+            "same features, because an absent column is not a zero. "
+            f"Got {example!r} on one side only."
+        )
+    columns = [ranks.setdefault(name, len(ranks)) for name in others]
+    names = np.empty(len(ranks), dtype=object)
+    names[:] = list(ranks)
+    return names, None, np.array(columns, dtype=np.int64)
 
 
-def _packed_columns(names: TermNames, part: TermNames) -> Array:
-    """Return where the names of a part are among the names."""
-    union, own, columns = TermNames.merge(names, part)
-    if len(union) != len(names):
-        known = np.zeros(len(union), dtype=bool)
-        known[own] = True
-        _refuse_name(part[int(np.argmin(known[columns]))])
-    return columns
+def _columns_within(a: ClassCounts, b: ClassCounts) -> Array | None:
+    """Return where the features of b are among those of a; None at the same places."""
+    if same_labels(a.feature_names, b.feature_names):
+        return None
+    pair = _packed_pair(a, b)
+    if pair is not None:
+        union, own, columns = TermNames.merge(*pair)
+        if len(union) != a.n_features:
+            known = np.zeros(len(union), dtype=bool)
+            known[own] = True
+            _refuse_name(pair[1][int(np.argmin(known[columns]))])
+        return columns
+    ranks, others = _name_ranks(a.feature_names), _name_ranks(b.feature_names)
+    for name in others:
+        if name not in ranks:
+            _refuse_name(name)
+    if a.kind in ("moments", "category") and len(others) != len(ranks):
+        missing = next(name for name in ranks if name not in others)
+        raise ValueError(
+            f"Counts of kind {a.kind!r} can only be subtracted when both have the "
+            f"same features. Got {missing!r} on the left only."
+        )
+    return np.array([ranks[name] for name in others], dtype=np.int64)
 
 
 def _refuse_name(name: str) -> None:
@@ -309,22 +270,20 @@ def _added(
     a: Any,
     b: Any,
     align: Alignment,
-    columns_a: Array | None,
-    columns_b: Array | None,
+    columns: tuple[Array | None, Array | None],
     width: int,
 ) -> Any:
     shape = (align.classes.size, width)
-    if (
-        columns_a is not None and align.columns_a is columns_a
-    ):  # packed names: the native merge of columns
+    columns_a, columns_b = columns
+    if columns_a is not None and columns_b is not None and align.columns_a is columns_a:
+        # Packed names: the native merge of columns.
         a, b = (
             place(table, rows, None, (shape[0], table.shape[1]))
             if table.shape[0] != shape[0]
             else table
             for table, rows in ((a, align.rows_a), (b, align.rows_b))
         )
-        assert columns_b is not None  # packed names have columns on both sides
-        return merged_tables(a, columns_a, b, columns_b, width)
+        return _merged_columns(a, columns_a, b, columns_b, width)
     if is_dense_layout(*shape):
         out = place(a, align.rows_a, columns_a, shape)
         _add_into(out, b, align.rows_b, columns_b)
@@ -335,50 +294,65 @@ def _added(
     )
 
 
+def _merged_columns(a: Any, own: Array, b: Any, others: Array, width: int) -> Any:
+    """Add tables with the same rows, whose columns rise in a table of so many."""
+    dense = not sparse.issparse(a) and not sparse.issparse(b)
+    if dense and is_dense_layout(a.shape[0], width):
+        return _core.merge_named_tables(a, own, b, others, width)
+    moved = []
+    for table, column in ((a, own), (b, others)):
+        csc = sparse.csc_array(table)
+        entries = np.zeros(width + 1, dtype=csc.indptr.dtype)
+        entries[column + 1] = np.diff(csc.indptr)
+        wide = (csc.data, csc.indices, np.cumsum(entries, dtype=csc.indptr.dtype))
+        moved.append(sparse.csc_array(wide, shape=(table.shape[0], width)))
+    return laid_out(moved[0] + moved[1])
+
+
 def _spread(values: Array, rows: Array, size: int) -> Array:
     out = np.zeros(size)
     out[rows] = values
     return out
 
 
-def add(a: Parts, b: Parts) -> Parts:
+def add(a: ClassCounts, b: ClassCounts) -> ClassCounts:
     """Return the counts of both sets of rows together."""
     align = _union(a, b)
-    n_classes = align.classes.size
+    n_classes, width = align.classes.size, align.n_features
     n_a = _spread(a.class_count, align.rows_a, n_classes)
     n_b = _spread(b.class_count, align.rows_b, n_classes)
-    result = Parts(align.classes, n_a + n_b, a.kind, feature_names=align.names)
-    width = align.n_features
+    columns = align.columns_a, align.columns_b
+    documents = None
     if a.document_count is not None and b.document_count is not None:
-        documents = _added(
-            a.document_count,
-            b.document_count,
-            align,
-            align.columns_a,
-            align.columns_b,
-            width,
-        )
-        result = replace(result, document_count=documents)
+        documents = _added(a.document_count, b.document_count, align, columns, width)
+    tables: dict[str, Any] = {}
     if a.kind == "moments":
         mean, squares = _chan(*_moment_tables(a, b, align), n_a, n_b)
-        return replace(result, mean=mean, centred_squares=squares)
-    columns_a, columns_b = align.columns_a, align.columns_b
-    if a.kind == "category":
-        assert a.n_categories is not None  # by kind
-        assert b.n_categories is not None
-        sizes = a.n_categories.copy()
-        into: Any = slice(None) if columns_b is None else columns_b
-        sizes[into] = np.maximum(sizes[into], b.n_categories)
-        columns_a = _flat_columns(a.n_categories, None, sizes)
-        columns_b = _flat_columns(b.n_categories, align.columns_b, sizes)
-        result = replace(result, n_categories=sizes)
-        width = int(sizes.sum())
-    table = _added(a.feature_count, b.feature_count, align, columns_a, columns_b, width)
-    return replace(result, feature_count=table)
+        tables = {"mean": mean, "centred_squares": squares}
+    else:
+        if a.n_categories is not None and b.n_categories is not None:
+            sizes = a.n_categories.copy()
+            into: Any = slice(None) if columns[1] is None else columns[1]
+            sizes[into] = np.maximum(sizes[into], b.n_categories)
+            columns = (
+                _flat_columns(a.n_categories, None, sizes),
+                _flat_columns(b.n_categories, columns[1], sizes),
+            )
+            tables["n_categories"], width = sizes, int(sizes.sum())
+        tables["feature_count"] = _added(
+            a.feature_count, b.feature_count, align, columns, width
+        )
+    return a._with(
+        classes=align.classes,
+        class_count=n_a + n_b,
+        feature_names=align.names,
+        document_count=documents,
+        **tables,
+    )
 
 
 def _moment_tables(
-    a: Parts, b: Parts, align: Alignment
+    a: ClassCounts, b: ClassCounts, align: Alignment
 ) -> tuple[Array, Array, Array, Array]:
     shape = (align.classes.size, align.n_features)
     tables = []
@@ -466,22 +440,21 @@ def _level_means(mean: Array, squares: Array, error: Array, n: Array) -> None:
     mean[np.ix_(rows, same)] = mean[np.argmax(n), same]
 
 
-def subtract(a: Parts, b: Parts) -> Parts:
+def subtract(a: ClassCounts, b: ClassCounts) -> ClassCounts:
     """Return the counts of a's rows without b's, which must be among them."""
     align = _within(a, b)
     n_b = _spread(b.class_count, align.rows_b, a.classes.size)
     left = _difference("class_count", a.class_count[:, None], n_b[:, None], a)[:, 0]
-    result = replace(a, class_count=left, document_count=None)
+    tables: dict[str, Any] = {"class_count": left, "document_count": None}
     if a.document_count is not None and b.document_count is not None:
-        documents = _taken("document_count", a, b, align, align.columns_b)
-        result = replace(result, document_count=documents)
+        tables["document_count"] = _taken(
+            "document_count", a, b, align, align.columns_b
+        )
     if a.kind == "moments":
         mean, squares = _unchan(*_moment_tables(a, b, align), a.class_count, n_b, left)
-        return replace(result, mean=mean, centred_squares=squares)
+        return a._with(mean=mean, centred_squares=squares, **tables)
     columns = align.columns_b
-    if a.kind == "category":
-        assert a.n_categories is not None  # by kind
-        assert b.n_categories is not None
+    if a.n_categories is not None and b.n_categories is not None:
         own = a.n_categories if columns is None else a.n_categories[columns]
         if (b.n_categories > own).any():
             column = int(np.argmax(b.n_categories > own))
@@ -499,18 +472,18 @@ def subtract(a: Parts, b: Parts) -> Parts:
             table.eliminate_zeros()
         else:
             np.minimum(table, left[:, None], out=table)
-    return replace(result, feature_count=table)
+    return a._with(feature_count=table, **tables)
 
 
 def _taken(
-    field: str, a: Parts, b: Parts, align: Alignment, columns: Array | None
+    field: str, a: ClassCounts, b: ClassCounts, align: Alignment, columns: Array | None
 ) -> Any:
     table = getattr(a, field)
     moved = place(getattr(b, field), align.rows_b, columns, table.shape)
     return _difference(field, table, moved, a)
 
 
-def _difference(field: str, a: Any, b: Any, owner: Parts) -> Any:
+def _difference(field: str, a: Any, b: Any, owner: ClassCounts) -> Any:
     """Return a - b without residue of rounding; a clearly larger b is an error."""
     if not sparse.issparse(a):
         result = rest_of(a, b)
@@ -538,7 +511,7 @@ def _difference(field: str, a: Any, b: Any, owner: Parts) -> Any:
 
 
 def _refuse_difference(
-    field: str, a: Any, b: Any, owner: Parts, row: int, column: int
+    field: str, a: Any, b: Any, owner: ClassCounts, row: int, column: int
 ) -> None:
     where = f"class {owner.classes.tolist()[row]!r}"
     if field != "class_count":

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.counts._parts import Array, flush_rounding
+from bayesieve.counts._rounding import flush_rounding
+from bayesieve.utils._arrays import Array
 
 __all__ = ["MISSING", "LevelCounts", "ValueMoments"]
 

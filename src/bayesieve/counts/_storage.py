@@ -15,20 +15,24 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array, Parts, checked_parts, is_dense_layout
-from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._layout import is_dense_layout
 from bayesieve.exceptions import NewerVersionWarning
-from bayesieve.text._packing import is_whole
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils._arrays import Array
+from bayesieve.utils._resources import check_memory_budget
 from bayesieve.utils._strict_json import read_json
 from bayesieve.utils._warnings import warn_user
 from bayesieve.utils._whole_files import open_regular, whole_file
+
+if TYPE_CHECKING:
+    from bayesieve.counts._table import ClassCounts
 
 FORMAT = "bayesieve.ClassCounts"
 VERSION = 1
@@ -38,9 +42,9 @@ _TABLES = ("feature_count", "document_count", "mean", "centred_squares")
 # --------------------------------------------------------------------------- writing
 
 
-def save_parts(parts: Parts, path: Any) -> None:
-    """Write the parts to one file, atomically."""
-    write_archive({f"{n}.npy": array for n, array in pack_parts(parts).items()}, path)
+def save_counts(counts: ClassCounts, path: Any) -> None:
+    """Write the counts to one file, atomically."""
+    write_archive({f"{n}.npy": array for n, array in pack_counts(counts).items()}, path)
 
 
 def write_archive(members: Mapping[str, Array | bytes], path: Any) -> None:
@@ -60,44 +64,34 @@ def write_archive(members: Mapping[str, Array | bytes], path: Any) -> None:
                     npy.write_array(member, content, allow_pickle=False)
 
 
-def pack_parts(parts: Parts) -> dict[str, Array]:
-    """Return the parts as named arrays, `metadata` among them."""
-    arrays, metadata = _pack(parts)
-    text = json.dumps(metadata, sort_keys=True).encode()
-    arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
-    return arrays
-
-
-def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
-    arrays: dict[str, Array] = {"class_count": parts.class_count}
+def pack_counts(counts: ClassCounts) -> dict[str, Array]:
+    """Return the counts as named arrays, `metadata` among them."""
+    arrays: dict[str, Array] = {"class_count": counts.class_count}
+    names = counts.feature_names
     metadata: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "bayesieve": version("bayesieve"),
-        "kind": parts.kind,
-        "classes": _class_type(parts.classes),
-        "named": parts.feature_names is not None,
+        "kind": counts.kind,
+        "classes": _class_type(counts.classes),
+        "named": names is not None,
         # A reader that does not know this makes an ordinary array of the names.
-        "packed": isinstance(parts.feature_names, TermNames),
+        "packed": isinstance(names, TermNames),
         "tables": {},
     }
     if metadata["classes"] in ("str", "object"):
-        pack_text(arrays, "classes", parts.classes)
+        pack_text(arrays, "classes", counts.classes)
     else:
-        arrays["classes"] = parts.classes
-    names = parts.feature_names
+        arrays["classes"] = counts.classes
     if isinstance(names, TermNames):
         first, last = names.offsets[0], names.offsets[-1]
         arrays["names_bytes"] = names.data[first:last]
         arrays["names_offsets"] = names.offsets - first
     elif names is not None:
         pack_text(arrays, "names", names)
-    if parts.n_categories is not None:
-        arrays["n_categories"] = parts.n_categories
-    for name in _TABLES:
-        table = getattr(parts, name)
-        if table is None:
-            continue
+    if counts.n_categories is not None:
+        arrays["n_categories"] = counts.n_categories
+    for name, table in counts._tables().items():
         if sparse.issparse(table):
             metadata["tables"][name] = list(table.shape)
             arrays[f"{name}_data"] = table.data
@@ -106,7 +100,9 @@ def _pack(parts: Parts) -> tuple[dict[str, Array], dict[str, Any]]:
         else:
             metadata["tables"][name] = "dense"
             arrays[name] = table
-    return arrays, metadata
+    text = json.dumps(metadata, sort_keys=True).encode()
+    arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
+    return arrays
 
 
 def _class_type(classes: Array) -> str:
@@ -153,15 +149,17 @@ _LEAST_BUDGET, _BUDGET_SHARE = 1 << 24, 32
 OF_JSON, _OF_STRING, _OF_CHARACTER = 25, 100, 4
 
 
-def load_parts(path: Any, memory_budget: int | None = None) -> Parts:
-    """Read a file written by `save_parts`; anything else is a ValueError."""
+def load_counts(
+    cls: type[ClassCounts], path: Any, memory_budget: int | None = None
+) -> ClassCounts:
+    """Read a file written by `save_counts`; anything else is a ValueError."""
     with open_regular(path) as file:
         budget = Budget(os.fstat(file.fileno()).st_size, memory_budget)
         try:
             with zipfile.ZipFile(file) as archive:
                 reader = MemberReader(archive, budget)
                 metadata = _metadata(reader)
-                parts = unpack_parts(reader, metadata)
+                counts = unpack_counts(cls, reader, metadata)
         except RefusedError as error:
             raise ValueError(f"{os.fspath(path)} {error}") from None
         except MemoryError:  # the machine's: the budget bounds what a file may ask for
@@ -174,7 +172,7 @@ def load_parts(path: Any, memory_budget: int | None = None) -> Parts:
                 f"one written by ClassCounts.save. Got: {one_line(error)}"
             ) from error
     warn_if_newer(path, metadata)
-    return parts
+    return counts
 
 
 def one_line(error: Exception) -> str:
@@ -213,13 +211,9 @@ class Budget:
     """Memory that reading a file may take, asked for before it is taken."""
 
     def __init__(self, size: int, allowed: int | None) -> None:
+        check_memory_budget(allowed)
         if allowed is None:
             allowed = _LEAST_BUDGET + _BUDGET_SHARE * size
-        elif not is_whole(allowed) or allowed < 1:
-            raise ValueError(
-                "'memory_budget' must be None or a number of bytes (int >= 1). Got "
-                f"{allowed!r}."
-            )
         self.size = size
         self._allowed = self._left = int(allowed)
 
@@ -431,8 +425,12 @@ def _metadata(reader: MemberReader) -> dict[str, Any]:
     return metadata
 
 
-def unpack_parts(reader: MemberReader, metadata: dict[str, Any] | None = None) -> Parts:
-    """Read what `pack_parts` has made; nothing in it is trusted."""
+def unpack_counts(
+    cls: type[ClassCounts],
+    reader: MemberReader,
+    metadata: dict[str, Any] | None = None,
+) -> ClassCounts:
+    """Read what `pack_counts` has made; nothing in it is trusted."""
     metadata = _metadata(reader) if metadata is None else metadata
     if not set(metadata["tables"]) <= set(_TABLES):
         raise ValueError("unknown tables")
@@ -453,16 +451,14 @@ def unpack_parts(reader: MemberReader, metadata: dict[str, Any] | None = None) -
     sizes = None
     if metadata["kind"] == "category":
         sizes = reader.integers("n_categories")
-    return checked_parts(
-        Parts(
-            _unpack_classes(reader, metadata["classes"]),
-            reader.floats("class_count"),
-            metadata["kind"],
-            feature_names=names,
-            n_categories=sizes,
-            **tables,
-        )
-    )
+    return cls._of(
+        _unpack_classes(reader, metadata["classes"]),
+        reader.floats("class_count"),
+        metadata["kind"],
+        feature_names=names,
+        n_categories=sizes,
+        **tables,
+    )._checked()
 
 
 def _table(reader: MemberReader, name: str, layout: Any) -> Any:

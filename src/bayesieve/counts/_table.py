@@ -1,51 +1,42 @@
-"""`ClassCounts`: the mergeable sufficient statistics every model is fitted from."""
+"""`ClassCounts`: the one table of counts that every model is fitted from."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesieve.counts._chunks import chunk_parts
-from bayesieve.counts._from_text import from_text_parts, text_options
-from bayesieve.counts._matrix import count_parts, matrix_parts, resolve_kind
-from bayesieve.counts._merge import add, subtract
-from bayesieve.counts._parts import (
-    Array,
+from bayesieve.counts._checkpoint import merge_files
+from bayesieve.counts._chunks import count_chunks
+from bayesieve.counts._distributed import make_plan
+from bayesieve.counts._from_text import TextSource
+from bayesieve.counts._layout import (
+    KINDS,
     Kind,
-    Parts,
     category_offsets,
-    checked_parts,
+    laid_out,
     same_labels,
     same_table,
 )
-from bayesieve.counts._reshape import scale, select
-from bayesieve.counts._storage import load_parts, save_parts
-from bayesieve.counts._term_names import TermNames
-from bayesieve.engines._cluster import make_plan
-from bayesieve.engines._dask import dask_parts, holds_texts
-from bayesieve.engines._spark import default_groups, spark_parts
+from bayesieve.counts._matrix import CountRule, count_coded, count_labelled
+from bayesieve.counts._merge import add, subtract
+from bayesieve.counts._selection import select
+from bayesieve.counts._storage import load_counts, save_counts
+from bayesieve.engines._dask import count_on_dask, holds_texts
+from bayesieve.engines._spark import count_on_spark, default_groups
 from bayesieve.io._row_bounds import LONGEST_ROW
-from bayesieve.io._sources import chosen_source, text_pieces
-from bayesieve.text._options import DEFAULT_PATTERN
-from bayesieve.utils._computed_once import computed_once
+from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils._arrays import Array
+from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import check_names, label_array
 
-__all__ = ["ClassCounts", "count_matrix"]
-
-
-def _copied(table: Any) -> Any:
-    if table is None:
-        return None
-    if sparse.issparse(table):
-        refuse_malformed(table)
-        return sparse.csc_array(table, dtype=np.float64, copy=True)
-    return np.array(table, dtype=np.float64, order="C")
+__all__ = ["ClassCounts", "count_matrix", "merge_saved"]
 
 
 class ClassCounts:
@@ -119,6 +110,15 @@ class ClassCounts:
 
     __hash__ = None  # type: ignore[assignment]
 
+    kind: Kind
+    classes: Array
+    class_count: Array
+    feature_names: Array | TermNames | None
+    document_count: Any
+    mean: Array | None
+    centred_squares: Array | None
+    n_categories: Array | None
+
     def __init__(
         self,
         classes: Any,
@@ -132,7 +132,8 @@ class ClassCounts:
         centred_squares: Any = None,
         n_categories: Any = None,
     ) -> None:
-        parts = Parts(
+        sizes = None if n_categories is None else np.array(n_categories, dtype=np.int64)
+        counts = self._of(
             label_array(classes).copy(),
             _copied(class_count),
             kind,
@@ -140,23 +141,99 @@ class ClassCounts:
             document_count=_copied(document_count),
             mean=_copied(mean),
             centred_squares=_copied(centred_squares),
-            n_categories=(
-                None if n_categories is None else np.array(n_categories, dtype=np.int64)
-            ),
-        )
-        parts = checked_parts(parts)
-        if isinstance(feature_names, TermNames):  # packed: checked by its length
-            self._parts = checked_parts(replace(parts, feature_names=feature_names))
-        else:
-            names = check_names(feature_names, parts.n_features)
-            self._parts = replace(parts, feature_names=names)
+            n_categories=sizes,
+            # Packed names are checked by their length, others below.
+            feature_names=feature_names
+            if isinstance(feature_names, TermNames)
+            else None,
+        )._checked()
+        if not isinstance(feature_names, TermNames):
+            counts = counts._with(
+                feature_names=check_names(feature_names, counts.n_features)
+            )
+        self.__dict__.update(counts.__dict__)
 
     @classmethod
-    def _of(cls, parts: Parts) -> ClassCounts:
-        """Wrap parts made by this package, without copying or checking them."""
+    def _of(
+        cls,
+        classes: Array,
+        class_count: Array,
+        kind: Kind,
+        *,
+        feature_count: Any = None,
+        feature_names: Array | TermNames | None = None,
+        document_count: Any = None,
+        mean: Array | None = None,
+        centred_squares: Array | None = None,
+        n_categories: Array | None = None,
+    ) -> ClassCounts:
+        """Make counts of arrays made by this package, neither copied nor checked."""
         counts = cls.__new__(cls)
-        counts._parts = parts
+        counts.__dict__.update(
+            classes=classes,
+            class_count=class_count,
+            kind=kind,
+            feature_count=feature_count,  # behind the property of that name
+            feature_names=feature_names,
+            document_count=document_count,
+            mean=mean,
+            centred_squares=centred_squares,
+            n_categories=n_categories,
+        )
         return counts
+
+    def _with(self, **changes: Any) -> ClassCounts:
+        """Return the counts with other arrays in some places, not checked."""
+        counts = type(self).__new__(type(self))
+        counts.__dict__.update(self.__dict__, **changes)
+        return counts
+
+    def _tables(self) -> dict[str, Any]:
+        """Return the tables that are held, by name."""
+        names = ("feature_count", "document_count", "mean", "centred_squares")
+        held = {name: self.__dict__[name] for name in names}
+        return {name: table for name, table in held.items() if table is not None}
+
+    # ------------------------------------------------------------------ checks
+
+    def _checked(self) -> ClassCounts:
+        """Check that all arrays fit together; return them with tables laid out."""
+        n_classes = self.classes.size
+        if self.kind not in KINDS:
+            allowed = ", ".join(repr(name) for name in KINDS)
+            raise ValueError(f"kind must be one of {allowed}. Got {self.kind!r}.")
+        if self.classes.ndim != 1 or not _rising(self.classes):
+            raise ValueError("classes must be a sorted 1-D array of distinct labels.")
+        _check_counts("class_count", self.class_count, (n_classes,))
+        tables: dict[str, Any] = {}
+        if self.kind == "moments":
+            if self.mean is None or self.centred_squares is None:
+                raise ValueError("kind='moments' needs mean and centred_squares.")
+            width = self.mean.shape[-1]
+            _check_shape("mean", self.mean, (n_classes, width))
+            if not np.isfinite(self.mean).all():
+                raise ValueError("mean must hold finite numbers.")
+            _check_counts("centred_squares", self.centred_squares, (n_classes, width))
+        else:
+            table = self.__dict__["feature_count"]
+            if table is None or len(table.shape) != 2:
+                raise ValueError(f"kind={self.kind!r} needs feature_count (K, m).")
+            width = table.shape[1]
+            if self.kind == "category":
+                _check_categories(self.n_categories, width)
+            _check_counts("feature_count", table, (n_classes, width))
+            tables["feature_count"] = laid_out(table)
+        if self.document_count is not None:
+            shape = (n_classes, self.n_features)
+            _check_counts("document_count", self.document_count, shape)
+            tables["document_count"] = laid_out(self.document_count)
+        names = self.feature_names
+        if names is not None and len(names) != self.n_features:
+            raise ValueError(
+                f"feature_names must have one name per feature, {self.n_features} in "
+                f"all. Got {len(names)}."
+            )
+        return self._with(**tables)
 
     # ------------------------------------------------------------------ construction
 
@@ -169,10 +246,11 @@ class ClassCounts:
         binary: bool = False,
         *,
         kind: str | None = None,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         feature_names: Any = None,
         min_categories: Any = None,
+        n_jobs: int | None = -1,
     ) -> ClassCounts:
         """Count a matrix with one label per row.
 
@@ -187,10 +265,10 @@ class ClassCounts:
         binary : bool, default=False
             Short for `kind="binary"`.
         kind : {"count", "binary", "moments", "category"}, default=None
-            What to count: the values (default), how many exceed `threshold`, means and
+            What to count: the values (default), how many exceed `binarize`, means and
             centred squares, or integer codes.
-        threshold : float, default=None
-            For kind "binary": values above it count 1. None is 0.
+        binarize : float or None, default=0.0
+            For kind "binary": values above it count 1; with None they must be 0 or 1.
         classes : array-like, default=None
             All classes there may be. A label outside them is an error, a class
             without rows is kept with count 0.
@@ -198,6 +276,9 @@ class ClassCounts:
             Names of the columns; those of a DataFrame are taken by default.
         min_categories : int or array-like of shape (n_features,), default=None
             For kind "category": least number of codes per column.
+        n_jobs : int, default=-1
+            Threads that count, as scikit-learn counts them: -1 is one per processor,
+            up to eight.
 
         Returns
         -------
@@ -209,21 +290,11 @@ class ClassCounts:
         >>> ClassCounts.from_matrix([[0.5, -1.0], [2.0, 0.0]], [1, 0], binary=True)
         ClassCounts(kind='binary', 2 classes, 2 features, total weight 2)
         """
-        resolved = resolve_kind(
-            kind, binary, threshold=threshold, min_categories=min_categories
-        )
-        return cls._of(
-            matrix_parts(
-                X,
-                y,
-                sample_weight,
-                kind=resolved,
-                threshold=threshold,
-                classes=classes,
-                feature_names=feature_names,
-                min_categories=min_categories,
+        rule = CountRule.checked(kind, binary, binarize, min_categories)
+        with limited_threads(n_jobs):
+            return count_labelled(
+                cls, X, y, sample_weight, rule, classes, feature_names
             )
-        )
 
     @classmethod
     def from_chunks(
@@ -232,10 +303,11 @@ class ClassCounts:
         *,
         binary: bool = False,
         kind: str | None = None,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         feature_names: Any = None,
         min_categories: Any = None,
+        n_jobs: int | None = -1,
     ) -> ClassCounts:
         """Count an iterable of chunks of rows.
 
@@ -244,7 +316,7 @@ class ClassCounts:
         chunks : iterable of (X, y) or (X, y, sample_weight)
             Chunks must agree on the number of columns, unless they carry feature
             names: then the union of the columns is counted.
-        binary, kind, threshold, classes, feature_names, min_categories
+        binary, kind, binarize, classes, feature_names, min_categories, n_jobs
             As in :meth:`from_matrix`. Without `classes` the union of all labels is
             taken.
 
@@ -260,19 +332,9 @@ class ClassCounts:
         >>> ClassCounts.from_chunks(chunks).class_count
         array([1., 1.])
         """
-        resolved = resolve_kind(
-            kind, binary, threshold=threshold, min_categories=min_categories
-        )
-        return cls._of(
-            chunk_parts(
-                chunks,
-                kind=resolved,
-                threshold=threshold,
-                classes=classes,
-                feature_names=feature_names,
-                min_categories=min_categories,
-            )
-        )
+        rule = CountRule.checked(kind, binary, binarize, min_categories)
+        with limited_threads(n_jobs):
+            return count_chunks(cls, chunks, rule, classes, feature_names)
 
     @classmethod
     def from_text(
@@ -286,7 +348,7 @@ class ClassCounts:
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
         strip_accents: str | None = None,
-        token_pattern: str = r"(?u)\b\w\w+\b",
+        token_pattern: str = DEFAULT_PATTERN,
         stop_words: Any = None,
         binary: bool = False,
         min_df: float = 1,
@@ -297,7 +359,7 @@ class ClassCounts:
         on_bad_rows: str = "error",
         max_row_bytes: int = LONGEST_ROW,
         checkpoint: Any = None,
-        threads: int | None = None,
+        n_jobs: int | None = -1,
         memory_budget: int | None = None,
         spill_folder: Any = None,
         progress: bool = False,
@@ -344,8 +406,8 @@ class ClassCounts:
         checkpoint : path-like, default=None
             A folder, for files only. Counts of finished files are kept in it, so that a
             run that was killed goes on where it was when it is started again.
-        threads : int, default=None
-            Number of threads; None for one per processor.
+        n_jobs : int, default=-1
+            Number of threads, as scikit-learn counts them: -1 is one per processor.
         memory_budget : int, default=None
             Bytes for the records and tables of the count, beyond which temporary files
             are used.
@@ -397,36 +459,39 @@ class ClassCounts:
 
         From files: ``ClassCounts.from_text("reviews-*.csv.gz", "review", "stars")``.
         """
-        options = text_options(
-            stop_words,
+        options = TextOptions(
             analyzer=analyzer,
             ngram_range=ngram_range,
             lowercase=lowercase,
             strip_accents=strip_accents,
             token_pattern=token_pattern,
+            stop_words=stop_words,
             binary=binary,
         )
-        return cls._of(
-            from_text_parts(
-                text_pieces(
-                    chosen_source(source, sql), text, label, threads, max_row_bytes
-                ),
-                text,
-                label,
+        texts = TextSource(
+            source,
+            text,
+            label,
+            sql=sql,
+            on_bad_rows=on_bad_rows,
+            max_row_bytes=max_row_bytes,
+            n_jobs=n_jobs,
+            again="tfidf=True" if tfidf else None,
+        )
+        with limited_threads(n_jobs):
+            return texts.count(
+                cls,
                 options,
                 min_df=min_df,
                 max_df=max_df,
                 max_features=max_features,
+                tfidf=tfidf,
                 classes=classes,
-                threads=threads,
-                memory_budget=memory_budget,
-                spill_folder=spill_folder,
-                on_bad_rows=on_bad_rows,
                 checkpoint=checkpoint,
                 progress=progress,
-                tfidf=tfidf,
+                memory_budget=memory_budget,
+                spill_folder=spill_folder,
             )
-        )
 
     @classmethod
     def from_dask(
@@ -439,7 +504,7 @@ class ClassCounts:
         client: Any = None,
         kind: str | None = None,
         binary: bool = False,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         analyzer: str = "word",
         ngram_range: tuple[int, int] = (1, 1),
@@ -450,7 +515,7 @@ class ClassCounts:
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        threads: int = 1,
+        n_jobs: int | None = 1,
         groups: int = 1,
     ) -> ClassCounts:
         """Count a Dask collection on its cluster.
@@ -473,14 +538,14 @@ class ClassCounts:
             given.
         client : distributed.Client, default=None
             Where to count; None for wherever Dask computes by default.
-        kind, binary, threshold
+        kind, binary, binarize
             Of features, as in :meth:`from_matrix`; `binary` also of texts.
         classes : array-like, default=None
             All classes there may be; None for those found.
         analyzer, ngram_range, lowercase, strip_accents, token_pattern, stop_words, \
 min_df, max_df, max_features
             Of texts, as in scikit-learn's CountVectorizer.
-        threads : int, default=1
+        n_jobs : int, default=1
             Threads of one task; a worker may run several tasks.
         groups : int, default=1
             Terms are merged in this many groups, each on its own: with many partitions
@@ -496,10 +561,11 @@ min_df, max_df, max_features
         below `min_df` are dropped on the workers.
         """
         plan = make_plan(
+            cls,
             holds_texts(data, text),
             kind=kind,
             binary=binary,
-            threshold=threshold,
+            binarize=binarize,
             classes=classes,
             analyzer=analyzer,
             ngram_range=ngram_range,
@@ -510,12 +576,13 @@ min_df, max_df, max_features
             min_df=min_df,
             max_df=max_df,
             max_features=max_features,
-            threads=threads,
+            n_jobs=n_jobs,
             groups=groups,
         )
-        return cls._of(
-            dask_parts(data, labels, plan, text=text, label=label, client=client)
+        groups_of_terms = count_on_dask(
+            data, labels, plan, text=text, label=label, client=client
         )
+        return plan.finish(groups_of_terms)
 
     @classmethod
     def from_spark(
@@ -527,7 +594,7 @@ min_df, max_df, max_features
         features: Any = None,
         kind: str | None = None,
         binary: bool = False,
-        threshold: float | None = None,
+        binarize: float | None = 0.0,
         classes: Any = None,
         analyzer: str = "word",
         ngram_range: tuple[int, int] = (1, 1),
@@ -538,7 +605,7 @@ min_df, max_df, max_features
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        threads: int = 1,
+        n_jobs: int | None = 1,
         groups: int | None = None,
     ) -> ClassCounts:
         """Count a Spark DataFrame on its executors.
@@ -558,12 +625,12 @@ min_df, max_df, max_features
         features : str or list of str, default=None
             Instead of `text`: a column of MLlib vectors, sparse or dense, or of arrays;
             or numeric columns, whose names the counts keep.
-        kind, binary, threshold, classes
+        kind, binary, binarize, classes
             As in :meth:`from_dask`.
         analyzer, ngram_range, lowercase, strip_accents, token_pattern, stop_words, \
 min_df, max_df, max_features
             Of texts, as in scikit-learn's CountVectorizer.
-        threads : int, default=1
+        n_jobs : int, default=1
             Threads of one task.
         groups : int, default=None
             Number of groups of terms; None for the default parallelism of the session.
@@ -579,10 +646,11 @@ min_df, max_df, max_features
         """
         names = None if features is None or isinstance(features, str) else features
         plan = make_plan(
+            cls,
             text is not None,
             kind=kind,
             binary=binary,
-            threshold=threshold,
+            binarize=binarize,
             classes=classes,
             feature_names=names,
             analyzer=analyzer,
@@ -594,90 +662,52 @@ min_df, max_df, max_features
             min_df=min_df,
             max_df=max_df,
             max_features=max_features,
-            threads=threads,
+            n_jobs=n_jobs,
             groups=default_groups(frame) if groups is None else groups,
         )
-        return cls._of(
-            spark_parts(frame, plan, text=text, label=label, features=features)
+        groups_of_terms = count_on_spark(
+            frame, plan, text=text, label=label, features=features
         )
+        return plan.finish(groups_of_terms)
 
     # ------------------------------------------------------------------ attributes
 
     @property
-    def kind(self) -> Kind:
-        """What was counted."""
-        return self._parts.kind
-
-    @property
-    def classes(self) -> Array:
-        """Class labels, sorted."""
-        return self._parts.classes
-
-    @property
-    def class_count(self) -> Array:
-        """Weight of the rows of each class."""
-        return self._parts.class_count
-
-    @property
     def feature_count(self) -> Any:
         """Class sums; for moments computed from the means."""
-        if self._parts.mean is not None:
-            return self.class_count[:, None] * self._parts.mean
-        return self._parts.feature_count
+        if self.mean is not None:
+            return self.class_count[:, None] * self.mean
+        return self.__dict__["feature_count"]
 
     @property
-    def feature_names(self) -> Array | TermNames | None:
-        """Names of the features, or None."""
-        return self._parts.feature_names
-
-    @property
-    def document_count(self) -> Any:
-        """Documents with each feature per class, or None."""
-        return self._parts.document_count
-
-    @property
-    def mean(self) -> Array | None:
-        """Class means (moments only)."""
-        return self._parts.mean
-
-    @property
-    def centred_squares(self) -> Array | None:
-        """Weighted squares around the class means (moments only)."""
-        return self._parts.centred_squares
-
-    @property
-    def n_categories(self) -> Array | None:
-        """Number of codes per feature (categories only)."""
-        return self._parts.n_categories
-
-    @computed_once
     def category_offsets(self) -> Array | None:
         """First column of each feature in `feature_count` (categories only)."""
-        sizes = self._parts.n_categories
+        sizes = self.n_categories
         return None if sizes is None else category_offsets(sizes)
 
     @property
     def categories(self) -> list[Array] | None:
         """Codes of each feature (categories only)."""
-        sizes = self._parts.n_categories
+        sizes = self.n_categories
         return None if sizes is None else [np.arange(size) for size in sizes]
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return int(self._parts.classes.size)
+        return int(self.classes.size)
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
-        return self._parts.n_features
+        """Number of features (not of categories)."""
+        if self.n_categories is not None:
+            return int(self.n_categories.size)
+        table = self.__dict__["feature_count"] if self.mean is None else self.mean
+        return int(table.shape[1])
 
     # ------------------------------------------------------------------ arithmetic
 
     def __add__(self, other: object) -> ClassCounts:
-        if not isinstance(other, ClassCounts):
-            return NotImplemented
-        return self._of(add(self._parts, other._parts))
+        return add(self, other) if isinstance(other, ClassCounts) else NotImplemented
 
     def __radd__(self, other: object) -> ClassCounts:
         if isinstance(other, int) and other == 0:  # the start of sum()
@@ -687,7 +717,7 @@ min_df, max_df, max_features
     def __sub__(self, other: object) -> ClassCounts:
         if not isinstance(other, ClassCounts):
             return NotImplemented
-        return self._of(subtract(self._parts, other._parts))
+        return subtract(self, other)
 
     def scaled(self, factor: float) -> ClassCounts:
         """Return the counts with every weight multiplied by `factor` (forgetting).
@@ -700,7 +730,19 @@ min_df, max_df, max_features
         -------
         counts : ClassCounts
         """
-        return self._of(scale(self._parts, factor))
+        if isinstance(factor, bool) or not isinstance(factor, (int, float, np.number)):
+            raise TypeError(
+                "The 'factor' parameter must be a number > 0. Got "
+                f"{type(factor).__name__}."
+            )
+        factor = float(factor)
+        if not (np.isfinite(factor) and factor > 0):
+            raise ValueError(
+                f"The 'factor' parameter must be a finite number > 0. Got {factor!r}."
+            )
+        tables = {"class_count": self.class_count, **self._tables()}
+        tables.pop("mean", None)
+        return self._with(**{name: table * factor for name, table in tables.items()})
 
     def select(self, indices: Any) -> ClassCounts:
         """Return the counts of some features.
@@ -714,7 +756,7 @@ min_df, max_df, max_features
         -------
         counts : ClassCounts
         """
-        return self._of(select(self._parts, indices))
+        return select(self, indices)
 
     # ------------------------------------------------------------------ storage
 
@@ -727,7 +769,7 @@ min_df, max_df, max_features
             Written exactly there; an existing file is replaced only by a complete one,
             which keeps its permissions. A device, pipe or folder is a ValueError.
         """
-        save_parts(self._parts, path)
+        save_counts(self, path)
 
     @classmethod
     def load(
@@ -750,45 +792,76 @@ min_df, max_df, max_features
             the same format that a newer bayesieve has written is read with a
             `NewerVersionWarning`.
         """
-        return cls._of(load_parts(path, memory_budget))
+        return load_counts(cls, path, memory_budget)
 
     # ------------------------------------------------------------------ comparison
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClassCounts):
             return NotImplemented
-        a, b = self._parts, other._parts
+        mine, theirs = self._tables(), other._tables()
         return (
-            a.kind == b.kind
-            and same_labels(a.classes, b.classes)
-            and same_labels(a.feature_names, b.feature_names)
-            and all(
-                same_table(getattr(a, name), getattr(b, name))
-                for name in (
-                    "class_count",
-                    "feature_count",
-                    "document_count",
-                    "mean",
-                    "centred_squares",
-                    "n_categories",
-                )
-            )
+            self.kind == other.kind
+            and same_labels(self.classes, other.classes)
+            and same_labels(self.feature_names, other.feature_names)
+            and same_table(self.class_count, other.class_count)
+            and same_table(self.n_categories, other.n_categories)
+            and mine.keys() == theirs.keys()
+            and all(same_table(table, theirs[name]) for name, table in mine.items())
         )
 
     def __repr__(self) -> str:
+        named = " (named)" if self.feature_names is not None else ""
         details = [
             f"kind={self.kind!r}",
             f"{self.n_classes} classes",
-            f"{self.n_features} features" + (" (named)" if self._named else ""),
+            f"{self.n_features} features{named}",
             f"total weight {self.class_count.sum():.6g}",
         ]
-        if sparse.issparse(self._parts.feature_count):
-            details.append(f"{self._parts.feature_count.nnz} stored cells")
+        table = self.__dict__["feature_count"]
+        if sparse.issparse(table):
+            details.append(f"{table.nnz} stored cells")
         return f"ClassCounts({', '.join(details)})"
 
-    @property
-    def _named(self) -> bool:
-        return self._parts.feature_names is not None
+
+def _copied(table: Any) -> Any:
+    if table is None:
+        return None
+    if sparse.issparse(table):
+        refuse_malformed(table)
+        return sparse.csc_array(table, dtype=np.float64, copy=True)
+    return np.array(table, dtype=np.float64, order="C")
+
+
+def _rising(classes: Array) -> bool:
+    try:
+        return all(a < b for a, b in pairwise(classes.tolist()))
+    except TypeError:
+        return False
+
+
+def _check_shape(name: str, table: Any, shape: tuple[int, ...]) -> None:
+    if table.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}. Got {table.shape}.")
+
+
+def _check_counts(name: str, table: Any, shape: tuple[int, ...]) -> None:
+    _check_shape(name, table, shape)
+    values = table.data if sparse.issparse(table) else table
+    # NaN fails both comparisons; reductions need no temporary of K * m bytes.
+    if values.size and not (values.min() >= 0 and values.max() < np.inf):
+        raise ValueError(f"{name} must hold finite numbers >= 0.")
+
+
+def _check_categories(n_categories: Array | None, width: int) -> None:
+    if n_categories is None or n_categories.ndim != 1:
+        raise ValueError("kind='category' needs n_categories (m,).")
+    exact = [int(size) for size in n_categories.tolist()]
+    if any(size < 1 for size in exact) or sum(exact) != width:
+        raise ValueError(
+            "n_categories must be integers >= 1 that add up to the columns of "
+            f"feature_count, {width} in all."
+        )
 
 
 def count_matrix(
@@ -834,16 +907,45 @@ def count_matrix(
     >>> count_matrix(X, codes, np.array(["no", "yes"])).class_count
     array([1., 1.])
     """
-    return ClassCounts._of(
-        count_parts(
-            X,
-            codes,
-            np.array(classes),
-            weights,
-            kind=kind,
-            threshold=threshold,
-            strict_binary=strict_binary,
-            names=None if names is None else np.array(names, dtype=object),
-            min_categories=min_categories,
-        )
-    )
+    binarize = None if strict_binary else threshold or 0.0
+    rule = CountRule(kind, binarize, min_categories)
+    names = None if names is None else np.array(names, dtype=object)
+    return count_coded(ClassCounts, X, codes, np.array(classes), weights, rule, names)
+
+
+def merge_saved(paths: Iterable[Any]) -> ClassCounts:
+    """Return the sum of counts saved by `ClassCounts.save`, in any order.
+
+    For the workers of any scheduler: each counts its share and saves it, and the files
+    are merged here, the sum and one of them in memory at a time.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        The files, each once; or the path of one.
+
+    Returns
+    -------
+    counts : ClassCounts
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from bayesieve.counts import ClassCounts, merge_saved
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [os.path.join(folder, name) for name in ("a.npz", "b.npz")]
+    ...     ClassCounts.from_text([(["good film"], ["yes"])]).save(paths[0])
+    ...     ClassCounts.from_text([(["bad film"], ["no"])]).save(paths[1])
+    ...     merge_saved(paths).feature_names.tolist()
+    ['bad', 'film', 'good']
+    """
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    listed = list(paths)
+    if not listed:
+        raise ValueError("merge_saved needs at least one file. Got none.")
+    places = [os.path.realpath(os.fspath(path)) for path in listed]
+    if len(set(places)) != len(places):
+        twice = next(place for place in places if places.count(place) > 1)
+        raise ValueError(f"Each file can be merged once. Got {twice!r} twice.")
+    return merge_files(ClassCounts, listed)

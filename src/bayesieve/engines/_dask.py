@@ -1,4 +1,4 @@
-"""Counting on Dask: one task for each partition, merged in a tree on the workers."""
+"""Dask: one task counts a partition, further ones add up in a tree on the workers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.counts._parts import Parts
-from bayesieve.engines._cluster import Plan, TextPlan, merged, no_rows
+from bayesieve.engines._adding import Counting, T, merged, no_rows
+from bayesieve.io._near_names import check_column
 from bayesieve.utils._optional import optional_module
 
 # Tables that one task of the tree adds up: fewer tasks than by pairs, and no more than
@@ -17,55 +17,50 @@ from bayesieve.utils._optional import optional_module
 _FAN_IN = 4
 
 
-def dask_parts(
+def count_on_dask(
     data: Any,
     labels: Any,
-    plan: Plan,
+    counting: Counting[T],
     *,
     text: Any = None,
     label: Any = None,
     client: Any = None,
-) -> Parts:
-    """Count a Dask array, dataframe or bag; see `ClassCounts.from_dask`."""
-    delayed = _import_delayed()
+) -> list[T]:
+    """Count a Dask array, dataframe or bag: the total of each group."""
+    dask = optional_module("dask", purpose="ClassCounts.from_dask", extra="dask")
+    delayed = dask.delayed
     kind = collection_kind(data)
+    read: Any
     if kind == "array":
-        partitions = _array_partitions(data, labels)
-        count: Any = _count_blocks
+        read, partitions = _of_blocks, _array_partitions(data, labels)
     elif kind == "dataframe":
-        partitions = _frame_partitions(data, labels, text, label)
-        count = _count_frame
+        read, partitions = _of_frame, _frame_partitions(data, labels, text, label)
     else:
-        partitions = _bag_partitions(data, labels, text, label)
-        count = _count_items
+        read, partitions = _of_items, _bag_partitions(data, labels, text, label)
     if not partitions:
         raise no_rows()
     counted = [
-        delayed(count)(plan, number, *arguments)
+        delayed(_counted)(counting, number, read, *arguments)
         for number, arguments in enumerate(partitions)
     ]
-    groups = plan.groups if isinstance(plan, TextPlan) else 1
     roots = []
-    for group in range(groups):
+    for group in range(counting.groups):
         tables = [delayed(_taken)(tables, group) for tables in counted]
         while len(tables) > _FAN_IN:
             tables = [
-                delayed(_merge)(tables[first : first + _FAN_IN])
+                delayed(merged)(counting.add, tables[first : first + _FAN_IN])
                 for first in range(0, len(tables), _FAN_IN)
             ]
-        roots.append(delayed(_merge_last)(plan, tables))
-    results = _computed(roots, client)
-    filled = [parts for parts in results if parts is not None]
-    if not filled:
+        roots.append(delayed(_total)(counting, tables))
+    totals = [total for total in _computed(dask, roots, client) if total is not None]
+    if not totals:
         raise no_rows()
-    return plan.finish(filled)
+    return totals
 
 
-def _computed(roots: list[Any], client: Any) -> Any:
+def _computed(dask: Any, roots: list[Any], client: Any) -> Any:
     """Run the graph on the client, else wherever Dask runs by default."""
     if client is None:
-        import dask
-
         return dask.compute(*roots)
     if getattr(client, "asynchronous", False):
         raise ValueError(
@@ -73,11 +68,6 @@ def _computed(roots: list[Any], client: Any) -> Any:
             "one. Hint: call from_dask in a thread, with Client(asynchronous=False)."
         )
     return client.gather(client.compute(roots))
-
-
-def _import_delayed() -> Any:
-    dask = optional_module("dask", purpose="ClassCounts.from_dask", extra="dask")
-    return dask.delayed
 
 
 def collection_kind(data: Any) -> str:
@@ -167,8 +157,7 @@ def _frame_partitions(
         )
     wanted = [name for name in (text, label) if name is not None]
     for name in wanted:
-        if name not in data.columns:
-            raise ValueError(missing_column(name, list(data.columns)))
+        check_column(name, list(data.columns), "the dataframe")
     if text is not None:
         data = data[wanted]
     frames = data.to_delayed()
@@ -198,17 +187,6 @@ def _bag_partitions(
     return [(part, text, label) for part in data.to_delayed()]
 
 
-def missing_column(name: object, columns: list[Any]) -> str:
-    """Say which column is not there, and which one may have been meant."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(str(name), [str(column) for column in columns], n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    shown = ", ".join(repr(column) for column in columns[:10])
-    more = f" and {len(columns) - 10} more" if len(columns) > 10 else ""
-    return f"There is no column {name!r}; the columns are {shown}{more}.{hint}"
-
-
 def _is_dask(labels: Any) -> bool:
     return hasattr(labels, "to_delayed")
 
@@ -231,32 +209,45 @@ def _check_blocks(n_labels: int, n_rows: int) -> None:
 # --------------------------------------------------------------------------- tasks
 
 
-def _count_blocks(
-    plan: Plan, number: int, blocks: list[Any], labels: Any
-) -> list[Parts] | None:
+def _counted(
+    counting: Counting[T], number: int, read: Any, *arguments: Any
+) -> list[T] | None:
+    rows, labels, n_rows = read(number, *arguments)
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"There must be one label for each row. Got {len(labels)} labels for "
+            f"{n_rows} rows in partition {number}."
+        )
+    try:
+        return counting.count([(rows, labels)])
+    except ValueError as error:
+        raise ValueError(f"Partition {number}: {error}") from error
+
+
+def _of_blocks(number: int, blocks: list[Any], labels: Any) -> tuple[Any, Any, int]:
+    """Return the rows of a partition, their labels and how many rows there are."""
     matrix = blocks[0]
     if len(blocks) > 1:
         if any(sparse.issparse(block) for block in blocks):
             matrix = sparse.hstack(blocks, format="csr")
         else:
             matrix = np.hstack([np.asarray(block) for block in blocks])
-    return _counted(plan, number, matrix, labels, matrix.shape[0])
+    return matrix, labels, matrix.shape[0]
 
 
-def _count_frame(
-    plan: Plan, number: int, frame: Any, block: Any, text: Any, label: Any
-) -> list[Parts] | None:
+def _of_frame(
+    number: int, frame: Any, block: Any, text: Any, label: Any
+) -> tuple[Any, Any, int]:
     labels = frame[label] if block is None else block
     if text is not None:
-        rows = frame[text]
-    else:
-        rows = frame if label is None else frame.drop(columns=[label])
-    return _counted(plan, number, rows, labels, len(frame))
+        return frame[text], labels, len(frame)
+    rows = frame if label is None else frame.drop(columns=[label])
+    return rows, labels, len(frame)
 
 
-def _count_items(
-    plan: Plan, number: int, items: Iterable[Any], text: Any, label: Any
-) -> list[Parts] | None:
+def _of_items(
+    number: int, items: Iterable[Any], text: Any, label: Any
+) -> tuple[Any, Any, int]:
     texts, labels = [], []
     for row, item in enumerate(items):
         # Where no key was named: the usual names in dicts, else pairs.
@@ -270,31 +261,13 @@ def _count_items(
                 f"the keys named by text= and label=. Got {item!r:.80} as item {row} "
                 f"of partition {number}."
             ) from error
-    return _counted(plan, number, texts, labels, len(texts))
+    return texts, labels, len(texts)
 
 
-def _counted(
-    plan: Plan, number: int, rows: Any, labels: Any, n_rows: int
-) -> list[Parts] | None:
-    if len(labels) != n_rows:
-        raise ValueError(
-            f"There must be one label for each row. Got {len(labels)} labels for "
-            f"{n_rows} rows in partition {number}."
-        )
-    try:
-        return plan.count([(rows, labels)])
-    except ValueError as error:
-        raise ValueError(f"Partition {number}: {error}") from error
-
-
-def _taken(tables: list[Parts] | None, group: int) -> Parts | None:
+def _taken(tables: list[T] | None, group: int) -> T | None:
     return None if tables is None else tables[group]
 
 
-def _merge(tables: list[Parts | None]) -> Parts | None:
-    return merged(tables)
-
-
-def _merge_last(plan: Plan, tables: list[Parts | None]) -> Parts | None:
-    total = merged(tables)
-    return None if total is None else plan.prune(total)
+def _total(counting: Counting[T], tables: list[T | None]) -> T | None:
+    total = merged(counting.add, tables)
+    return None if total is None else counting.reduce(total)

@@ -1,8 +1,7 @@
-"""Counting on Spark: one table for each partition, merged by groups on the executors.
+"""Spark: each partition is counted where it is, and each group added up by one task.
 
-Partitions become tables through `mapInArrow`. A table is cut by terms, its pieces are
-serialised, cut into rows of bytes and shuffled by group; each group is merged where it
-arrives. The driver only joins groups that have no term in common. What is wrong with
+Partitions become tables through `mapInArrow`. Tables are pickled, cut into rows of
+bytes and shuffled by group; each group is added up where it arrives. What is wrong with
 the data travels as a row as well, so that the driver can raise a plain ValueError.
 """
 
@@ -18,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.counts._parts import Parts
-from bayesieve.engines._cluster import Merger, Plan, TextPlan, no_rows
-from bayesieve.engines._dask import missing_column
+from bayesieve.engines._adding import Counting, Merger, T, no_rows
 from bayesieve.engines._spark_vectors import feature_matrix, label_values
+from bayesieve.io._near_names import check_column
 
 _SCHEMA = "slot int, part int, piece int, payload binary"
 # Arrow batches of Spark hold up to 10,000 rows and must stay below 2 GB.
@@ -30,42 +28,48 @@ _PIECES_PER_BATCH = 256
 _PROBLEM = -1
 
 
-def spark_parts(
+def count_on_spark(
     frame: Any,
-    plan: Plan,
+    counting: Counting[T],
     *,
     text: str | None = None,
     label: str = "label",
     features: Any = None,
-) -> Parts:
-    """Count a Spark DataFrame; see `ClassCounts.from_spark`."""
+) -> list[T]:
+    """Count a Spark DataFrame: the total of each group."""
     names = _column_names(frame, text, label, features)
     check_python(frame)
-    groups = plan.groups if isinstance(plan, TextPlan) else 1
-    # Tables without names are not cut by terms: a first round adds up as many as there
-    # are tasks, a second one the rest.
-    lanes = 1 if isinstance(plan, TextPlan) else _parallelism(frame)
+    # Where there is one group, a first round adds up as many tables as there are
+    # tasks, a second one the rest.
+    lanes = _parallelism(frame) if counting.groups == 1 else 1
     # By number: mapInArrow stumbles over names with a dot in them.
     quoted = ("`" + name.replace("`", "``") + "`" for name in names)
     columns = [f"{name} AS c{number}" for number, name in enumerate(quoted)]
     counted = frame.selectExpr(*columns).mapInArrow(
-        _counting(plan, text is not None, names[:-1], lanes), _SCHEMA
+        _counting(counting, text is not None, names[:-1], lanes), _SCHEMA
     )
     if lanes > 1:
-        counted = _shuffled(counted, lanes).mapInArrow(_merging(None), _SCHEMA)
-    merged = _shuffled(counted, groups).mapInArrow(_merging(plan), _SCHEMA)
+        counted = _shuffled(counted, lanes).mapInArrow(
+            _merging(counting, last=False), _SCHEMA
+        )
+    totals = _shuffled(counted, counting.groups).mapInArrow(
+        _merging(counting, last=True), _SCHEMA
+    )
     try:
-        rows = merged.collect()
+        rows = totals.collect()
     except Exception as error:
         raise _explained(error) from error
-    tables: dict[int, list[Any]] = {}
+    tables: dict[int, list[tuple[int, bytes]]] = {}
     for row in rows:
         if row.slot == _PROBLEM:
             raise ValueError(bytes(row.payload).decode())
-        tables.setdefault(row.slot, []).append((row.piece, row.payload))
+        tables.setdefault(row.slot, []).append((row.piece, bytes(row.payload)))
     if not tables:
         raise no_rows()
-    return plan.finish([_assembled(tables[slot]) for slot in sorted(tables)])
+    return [
+        pickle.loads(b"".join(payload for _, payload in sorted(tables[slot])))
+        for slot in sorted(tables)
+    ]
 
 
 def _column_names(frame: Any, text: Any, label: Any, features: Any) -> list[str]:
@@ -85,8 +89,7 @@ def _column_names(frame: Any, text: Any, label: Any, features: Any) -> list[str]
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     names.append(label)
     for name in names:
-        if name not in frame.columns:
-            raise ValueError(missing_column(name, frame.columns))
+        check_column(name, frame.columns, "the DataFrame")
     return names
 
 
@@ -162,7 +165,7 @@ def _explained(error: Exception) -> Exception:
 
 
 def _counting(
-    plan: Plan, texts: bool, names: list[str], lanes: int
+    counting: Counting[T], texts: bool, names: list[str], lanes: int
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Make the function that turns the rows of a partition into serialised tables."""
 
@@ -172,15 +175,15 @@ def _counting(
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         try:
-            tables = plan.count(_read(batches, texts, names))
+            tables = counting.count(_read(batches, texts, names))
         except (ValueError, TypeError) as error:
             _drain(batches)
             yield from _problem(part, f"Partition {part}: {error}")
             return
-        for group, parts in enumerate(tables or ()):
+        for group, table in enumerate(tables or ()):
             # Without groups, tables go to lanes in turn.
             slot = group if lanes == 1 else part % lanes
-            yield from _rows(slot, part, parts)
+            yield from _rows(slot, part, table)
 
     return count
 
@@ -204,23 +207,36 @@ def _read(
             yield feature_matrix(batch, names), labels
 
 
-def _merging(plan: Plan | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _merging(
+    counting: Counting[T], *, last: bool
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Make the function that adds up the tables of each slot of a partition.
 
-    The last round (with a plan) leaves one table for each slot; an earlier one sends
-    what it has to slot 0.
+    The last round leaves one table for each slot; an earlier one sends what it has to
+    slot 0.
     """
 
+    def totals(slot: int, merger: Merger[T]) -> Iterator[Any]:
+        try:
+            total = merger.total()
+            assert total is not None  # at least one table was added
+            if last:
+                total = counting.reduce(total)
+        except ValueError as error:
+            yield from _problem(slot, str(error))
+            return
+        yield from _rows(slot if last else 0, slot, total)
+
     def merge(batches: Iterator[Any]) -> Iterator[Any]:
-        slot, merger = None, Merger()
+        slot, merger = None, Merger(counting.add)
         for found, part, payload in _payloads(batches):
             if found == _PROBLEM:
                 _drain(batches)
                 yield from _problem(part, payload.decode())
                 return
             if slot is not None and found != slot:
-                yield from _merged_rows(plan, slot, merger)
-                merger = Merger()
+                yield from totals(slot, merger)
+                merger = Merger(counting.add)
             slot = found
             try:
                 merger.add(pickle.loads(payload))
@@ -229,21 +245,9 @@ def _merging(plan: Plan | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
                 yield from _problem(part, f"Partition {part}: {error}")
                 return
         if slot is not None:
-            yield from _merged_rows(plan, slot, merger)
+            yield from totals(slot, merger)
 
     return merge
-
-
-def _merged_rows(plan: Plan | None, slot: int, merger: Merger) -> Iterator[Any]:
-    try:
-        total = merger.total()
-        assert total is not None  # at least one table was added
-        if plan is not None:
-            total = plan.prune(total)
-    except ValueError as error:
-        yield from _problem(slot, str(error))
-        return
-    yield from _rows(slot if plan is not None else 0, slot, total)
 
 
 # --------------------------------------------------------------------------- rows
@@ -256,9 +260,9 @@ def _shuffled(counted: Any, n_slots: int) -> Any:
     )
 
 
-def _rows(slot: int, part: int, parts: Parts) -> Iterator[Any]:
+def _rows(slot: int, part: int, table: Any) -> Iterator[Any]:
     """Serialise a table into record batches of small rows of bytes."""
-    payload = memoryview(pickle.dumps(parts, protocol=5))
+    payload = memoryview(pickle.dumps(table, protocol=5))
     for first in range(0, len(payload), _PIECE * _PIECES_PER_BATCH):
         block = payload[first : first + _PIECE * _PIECES_PER_BATCH]
         pieces = [block[at : at + _PIECE] for at in range(0, len(block), _PIECE)]
@@ -299,10 +303,3 @@ def _payloads(batches: Iterable[Any]) -> Iterator[tuple[int, int, bytes]]:
             pieces.append(piece)
     if key is not None:
         yield *key, b"".join(pieces)
-
-
-def _assembled(pieces: list[tuple[int, Any]]) -> Parts:
-    ordered = [bytes(piece) for _, piece in sorted(pieces, key=lambda item: item[0])]
-    parts = pickle.loads(b"".join(ordered))
-    assert isinstance(parts, Parts)
-    return parts

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.counts._parts import Array
+from bayesieve.utils._arrays import Array
 
 
 def label_values(column: Any) -> Array:

@@ -1,18 +1,57 @@
-"""What all selectors do before they take columns out of a matrix."""
+"""What all selectors share: mask, description, and care with sparse matrices."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._description import Description, SelfDescribing
 from bayesieve.utils._sparse_structure import own_structure
 
 __all__ = ["CheckedSelector"]
 
 
-class CheckedSelector(SelectorMixin):
-    """scikit-learn's selector, for sparse matrices that need not be sound."""
+class CheckedSelector(SelfDescribing, SelectorMixin):
+    """scikit-learn's selector, for sparse matrices that need not be sound.
+
+    A subclass sets ``scores_``, and its support by `_set_support`.
+    """
+
+    _score_name: ClassVar[str] = "score"
+
+    def _set_support(self, columns: np.ndarray) -> None:
+        self.support_indices_ = columns
+        self.support_ = np.zeros(self.scores_.shape[0], dtype=bool)
+        self.support_[columns] = True
+        self.k_ = int(columns.shape[0])
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def _describe(self) -> Description:
+        k, n_features = self.k_, self.n_features_in_
+        sentence = "No feature says anything about the label."
+        if k > 0:
+            rest = ", the others screened out" if k < n_features else ""
+            sentence = f"{k:,} of {n_features:,} features kept{rest}."
+        return Description(
+            labels=self.classes_,
+            n_features=n_features,
+            indices=self.support_indices_,
+            named=self._named(),
+            score=self.scores_[self.support_indices_],
+            score_name=self._score_name,
+            sentence=sentence,
+            counts=getattr(self, "counts_", None),
+        )
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        self._set_support(values["support_indices_"])
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.
@@ -39,3 +78,8 @@ class CheckedSelector(SelectorMixin):
         X_original : {array, sparse matrix} of shape (n_samples, n_features)
         """
         return super().inverse_transform(own_structure(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

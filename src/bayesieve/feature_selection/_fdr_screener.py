@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval
+from bayesieve._description import Saved, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import LowCountWarning
 from bayesieve.feature_selection._screening_base import BinaryScreener
@@ -38,7 +39,7 @@ class FDRScreener(BinaryScreener):
         be kept.
     k : int, optional
         Keep exactly so many features, those of largest statistic, instead.
-    binarize : float or None, default=None
+    binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
@@ -116,13 +117,17 @@ class FDRScreener(BinaryScreener):
         "binarize": BinaryScreener._parameter_constraints["binarize"],
         "keep_counts": ["boolean"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "pvalues_": saved("floats", "m", domain="counts"),
+        "low_count_": saved("booleans", "m"),
+    }
 
     def __init__(
         self,
         q: float = 0.05,
         *,
         k: int | None = None,
-        binarize: float | None = None,
+        binarize: float | None = 0.0,
         keep_counts: bool = False,
     ) -> None:
         self.q = q

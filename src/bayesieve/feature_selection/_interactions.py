@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.stats import chi2
 from sklearn.utils.multiclass import check_classification_targets
 
+from bayesieve._estimator import presence_options
 from bayesieve.counts import count_matrix
 from bayesieve.solvers._interactions import interaction_excess, pair_penalty
 from bayesieve.utils import as_matrix, check_weights, encode_labels, label_array
@@ -34,7 +35,7 @@ class Interactions:
         ``2 excess`` against chi-square with K - 1 degrees of freedom, which holds for a
         second feature that is independent of class and first feature; not corrected for
         the number of pairs looked at.
-    penalty : float
+    regularization : float
         What the excess of a pair had to exceed.
     n_looked_at : int
         Number of pairs looked at.
@@ -43,7 +44,7 @@ class Interactions:
     pairs: np.ndarray
     excess: np.ndarray
     pvalues: np.ndarray
-    penalty: float
+    regularization: float
     n_looked_at: int
 
     def __len__(self) -> int:
@@ -55,7 +56,7 @@ def screen_interactions(
     y: Any,
     candidates: Iterable[int],
     *,
-    binarize: float | None = None,
+    binarize: float | None = 0.0,
     sample_weight: Any = None,
     max_pairs: int = 100,
 ) -> Interactions:
@@ -72,13 +73,13 @@ def screen_interactions(
     Parameters
     ----------
     X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-        Binary, or any numbers with `binarize`.
+        Binary, or numbers to be told apart by `binarize`.
     y : array-like of shape (n_samples,)
     candidates : iterable of int, or mask of shape (n_features,)
         Columns to pair with all others, such as ``L0Screener().fit(X, y)
         .support_indices_``.
-    binarize : float, optional
-        Values above it count as present.
+    binarize : float or None, default=0.0
+        Values above it count as present. None: the data must be 0 and 1.
     sample_weight : array-like of shape (n_samples,), optional
     max_pairs : int, default=100
         Report at most this many pairs, the strongest.
@@ -142,10 +143,7 @@ def screen_interactions(
     if sparse.issparse(matrix):
         # Rows with a feature are taken out again and again.
         matrix = own_structure(matrix).tocsr()
-    options: dict[str, Any] = {"kind": "binary", "names": names}
-    options.update(
-        {"strict_binary": True} if binarize is None else {"threshold": binarize}
-    )
+    options = {"kind": "binary", "names": names, **presence_options(binarize)}
     everything = count_matrix(matrix, codes, classes, weights, **options)
     # Every pair with a candidate, those of two candidates once.
     n_pairs = wanted.size * (n_features - 1) - wanted.size * (wanted.size - 1) // 2

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import StrOptions
+from bayesieve._description import Saved, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
 from bayesieve.solvers._screening import (
@@ -33,12 +34,12 @@ class L0Screener(BinaryScreener):
         Keep exactly so many features, those of largest I_j. Fewer, with a warning, if
         fewer vary.
     criterion : {"bic"}, default="bic"
-        Without `k` and `penalty`, keep ``I_j > (K-1) log(n) / (2n)``, the minimiser of
-        BIC, and at least one feature.
-    penalty : float, optional
-        Price lambda of a feature in nats for each row: keep ``I_j > penalty``, which
-        may be none.
-    binarize : float or None, default=None
+        Without `k` and `regularization`, keep ``I_j > (K-1) log(n) / (2n)``, the
+        minimiser of BIC, and at least one feature.
+    regularization : float, optional
+        Price lambda of a feature in nats for each row: keep ``I_j > regularization``,
+        which may be none.
+    binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
@@ -100,32 +101,35 @@ class L0Screener(BinaryScreener):
         **BinaryScreener._parameter_constraints,
         "criterion": [StrOptions({"bic"})],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "bic_threshold_": saved("float", domain="known")
+    }
 
     def __init__(
         self,
         k: int | None = None,
         *,
         criterion: str = "bic",
-        penalty: float | None = None,
-        binarize: float | None = None,
+        regularization: float | None = None,
+        binarize: float | None = 0.0,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
         self.criterion = criterion
-        self.penalty = penalty
+        self.regularization = regularization
         self.binarize = binarize
         self.keep_counts = keep_counts
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
-        self._check_one_way("k", "penalty")
+        self._check_one_way("k", "regularization")
         name = type(self).__name__
         screening, problem = mutual_information_screening(counts, solver=name)
         self.scores_ = screening.scores
         self.bic_threshold_ = bic_threshold(counts.n_classes, problem.n_rows)
         if self.k is not None:
             return screening.best(self.k)
-        if self.penalty is not None:
-            return screening.above(self.penalty)
+        if self.regularization is not None:
+            return screening.above(self.regularization)
         columns = problem.best_by_bic()
         return columns if columns.shape[0] else screening.at_least_one(1)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import StrOptions, fit_context
+from bayesieve._compat import StrOptions, available_if, fit_context
+from bayesieve._description import CrossValidation, Description, Saved, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
 from bayesieve.model_selection import HeldOutScorer, choose, cv_results, splits_of
@@ -30,7 +31,7 @@ def _size_is_a_function_of_counts(estimator: L1Screener) -> bool:
     if estimator._needs_rows():
         raise AttributeError(
             "L1Screener.partial_fit cannot choose the size by cross-validation, which "
-            "needs all rows at once. Hint: use criterion='bic', or k, or penalty."
+            "needs all rows at once. Hint: use criterion='bic', k or regularization."
         )
     return True
 
@@ -40,10 +41,10 @@ class L1Screener(BinaryScreener):
 
     Naive Bayes with a penalty on ``|theta_kj - S_j / n|`` (L1NB): a feature is kept as
     long as the penalty is below ``H_j = max_k n pi_k |theta_kj - theta_j| / (theta_j (1
-    - theta_j))``. With `penalty` the set and its estimates are **exact**, in closed
-    form. BIC is minimised **exactly**, but only over the models nested in the order of
-    H, and cross-validation looks at a grid of them: as a choice among all sets of
-    features, both are **heuristic**.
+    - theta_j))``. With `regularization` the set and its estimates are **exact**, in
+    closed form. BIC is minimised **exactly**, but only over the models nested in the
+    order of H, and cross-validation looks at a grid of them: as a choice among all sets
+    of features, both are **heuristic**.
 
     Parameters
     ----------
@@ -51,16 +52,16 @@ class L1Screener(BinaryScreener):
         Keep exactly so many features, those of largest H_j. Fewer, with a warning, if
         fewer vary.
     criterion : {"bic", "cv"}, default="bic"
-        How the size is chosen without `k` and `penalty`: least BIC over the sizes from
-        1 on, or fewest misclassifications of Bernoulli naive Bayes (truncated
-        estimates) over folds, among about 50 sizes, geometric from 1 to 10,000; the
-        smaller size on ties.
-    penalty : float, optional
-        Penalty lambda1: keep ``H_j > penalty``, which may be none, with H_j from the
-        counts as they are, without truncation.
+        How the size is chosen without `k` and `regularization`: least BIC over the
+        sizes from 1 on, or fewest misclassifications of Bernoulli naive Bayes
+        (truncated estimates) over folds, among about 50 sizes, geometric from 1 to
+        10,000; the smaller size on ties.
+    regularization : float, optional
+        Penalty lambda1: keep ``H_j > regularization``, which may be none, with H_j from
+        the counts as they are, without truncation.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn, for ``criterion="cv"``; an int means stratified folds.
-    binarize : float or None, default=None
+    binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
@@ -68,15 +69,15 @@ class L1Screener(BinaryScreener):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
-        H_j, with truncated estimates unless `penalty` is given; 0 for a feature that is
-        present in no row or in every row. Such a feature is kept only when BIC has no
-        other.
+        H_j, with truncated estimates unless `regularization` is given; 0 for a feature
+        that is present in no row or in every row. Such a feature is kept only when BIC
+        has no other.
     support_ : ndarray of bool of shape (n_features_in_,)
     support_indices_ : ndarray of int64 of shape (k_,)
     k_ : int
         Number of kept features.
     theta_ : ndarray of shape (n_classes, n_features_in_)
-        Probability of presence: with `penalty` the maximisers of the penalised
+        Probability of presence: with `regularization` the maximisers of the penalised
         likelihood, which may be 0 or 1, otherwise the double truncated estimates.
         Computed on demand; above 10 million numbers only with ``keep_counts=True``.
     cv_results_ : dict
@@ -108,7 +109,7 @@ class L1Screener(BinaryScreener):
     >>> import numpy as np
     >>> from bayesieve import L1Screener
     >>> X = np.array([[1, 1], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0], [0, 1], [1, 0]])
-    >>> screener = L1Screener(penalty=1.0).fit(X, [1, 1, 1, 1, 0, 0, 0, 0])
+    >>> screener = L1Screener(regularization=1.0).fit(X, [1, 1, 1, 1, 0, 0, 0, 0])
     >>> screener.support_indices_
     array([0])
     >>> screener.theta_.round(3)  # 1/4 and 3/4, pulled towards 1/2
@@ -121,20 +122,36 @@ class L1Screener(BinaryScreener):
         "criterion": [StrOptions({"bic", "cv"})],
         "cv": ["cv_object"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "_penalty": saved("float", domain="known", optional=True),
+        "_size": saved("int", optional=True),
+        "cv_results_": saved("table", optional=True),
+    }
+
+    def _describe(self) -> Description:
+        """Beside the features, the scores of all sizes where folds chose one."""
+        results = getattr(self, "cv_results_", None)
+        if results is None:
+            return super()._describe()
+        found = CrossValidation.from_results(results, "param_k")
+        return replace(super()._describe(), sizes=found)
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore({"_penalty": None} | values)
 
     def __init__(
         self,
         k: int | None = None,
         *,
         criterion: str = "bic",
-        penalty: float | None = None,
+        regularization: float | None = None,
         cv: Any = 5,
-        binarize: float | None = None,
+        binarize: float | None = 0.0,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
         self.criterion = criterion
-        self.penalty = penalty
+        self.regularization = regularization
         self.cv = cv
         self.binarize = binarize
         self.keep_counts = keep_counts
@@ -163,11 +180,8 @@ class L1Screener(BinaryScreener):
             X, y, None, sample_weight, first=True
         )
         counts = self._counted(X, codes, classes, weights)
-        self._drop_counts()
         self._size = self._size_by_folds(X, codes, weights, counts)
-        self._solve(counts)
-        if self.keep_counts:
-            self.counts_, self._counted_with = counts, self._count_options()
+        self._learn(counts)
         return self
 
     @available_if(_size_is_a_function_of_counts)
@@ -194,20 +208,20 @@ class L1Screener(BinaryScreener):
         return self
 
     def _needs_rows(self) -> bool:
-        return self.k is None and self.penalty is None and self.criterion == "cv"
+        return self.k is None and self.regularization is None and self.criterion == "cv"
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
-        self._check_one_way("k", "penalty")
+        self._check_one_way("k", "regularization")
         name = type(self).__name__
         screening = penalised_screening(
-            counts, truncated=self.penalty is None, solver=name
+            counts, truncated=self.regularization is None, solver=name
         )
         self.scores_ = screening.scores
-        self._penalty = self.penalty  # theta_ is computed later
+        self._penalty = self.regularization  # theta_ is computed later
         if self.k is not None:
             return screening.best(self.k)
-        if self.penalty is not None:
-            return screening.above(self.penalty)
+        if self.regularization is not None:
+            return screening.above(self.regularization)
         if self.criterion == "cv":
             return screening.at_least_one(self._size)
         _, problem = mutual_information_screening(counts, solver=name)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._compat import (
     Interval,
@@ -16,18 +16,19 @@ from bayesieve._compat import (
     check_sample_weight,
     fit_context,
 )
+from bayesieve._description import Saved, saved
 from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
 from bayesieve.feature_selection._checked import CheckedSelector
-from bayesieve.solvers._inputs import warn_of_few_features
-from bayesieve.solvers._mixed import column_gain
-from bayesieve.utils import describe_column, encode_labels
-from bayesieve.utils._exact_numbers import choose_origin, whole_column
-from bayesieve.utils._mixed_columns import (
+from bayesieve.preprocessing._mixed_columns import (
     columns_of,
     is_continuous,
     levels_of,
     values_of,
 )
+from bayesieve.solvers._inputs import warn_of_few_features
+from bayesieve.solvers._mixed import column_gain
+from bayesieve.utils import describe_column, encode_labels
+from bayesieve.utils._exact_numbers import choose_origin, whole_column
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["MixedScreener"]
@@ -99,6 +100,19 @@ class MixedScreener(CheckedSelector, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "kinds": [StrOptions({"auto"}), "array-like"],
+    }
+    _score_name = "BIC saved"
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_features_in_": saved("int", "m"),
+        "feature_names_in_": saved("names", "m", optional=True),
+        "classes_": saved("labels", "C"),
+        "_columns": saved("mixed columns"),
+        "_class_count": saved("floats", "C", domain="counts"),
+        "support_indices_": saved("indices", "k", "m"),
+        "k_": saved("int", "k"),
+        "scores_": saved("floats", "m", domain="known"),
+        "gains_": saved("floats", "m", domain="known"),
+        "degrees_of_freedom_": saved("floats", "m", domain="counts"),
     }
 
     def __init__(self, k: int | None = None, *, kinds: Any = "auto") -> None:
@@ -248,22 +262,27 @@ class MixedScreener(CheckedSelector, BaseEstimator):
             if self.k > order.shape[0]:
                 warn_of_few_features(self.k, order.shape[0], what="vary over the rows")
             kept = np.sort(order[: self.k])
-        self.support_indices_ = kept.astype(np.int64)
-        self.support_ = np.zeros(ranked.shape[0], dtype=bool)
-        self.support_[kept] = True
-        self.k_ = int(kept.shape[0])
+        self._set_support(kept.astype(np.int64))
+        self._set_levels()
+
+    def _set_levels(self) -> None:
         self.levels_ = [
             list(column.levels) if isinstance(column, LevelCounts) else None
             for column in self._columns
         ]
 
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self, "support_")
-        return self.support_
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        self._set_levels()
+        self.kinds_ = np.array(
+            [
+                "continuous" if isinstance(column, ValueMoments) else "categorical"
+                for column in self._columns
+            ]
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = False

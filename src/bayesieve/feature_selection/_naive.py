@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._estimator import CountingEstimator
+from bayesieve._description import (
+    Description,
+    Saved,
+    SupportProblem,
+    gain_detail,
+    proof_sentence,
+    saved,
+)
+from bayesieve._estimator import CountingEstimator, presence_options
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._checked import CheckedSelector
+from bayesieve.model_selection._splits import splits_for_few
+from bayesieve.model_selection._weight_choice import weights_win
 from bayesieve.solvers._selection import Selection, select_features
-from bayesieve.wide import WideData, WideSettings, refined_support, weights_win
+from bayesieve.weights._wide_solver import CountedRows, WideSettings, WideSolver
 
 __all__ = ["NaiveFeatureSelector"]
 
@@ -56,7 +65,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         Counts, presence, real values, or category codes 0, 1, 2, ....
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing; not used by the Gaussian model.
-    binarize : float or None, default=None
+    binarize : float or None, default=0.0
         Bernoulli model: values above it count as present. None: the data must be 0 and
         1.
     exact : bool, default=True
@@ -99,7 +108,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     -----
     One pass over X, about five over the table of counts (n_classes x n_features).
 
-    For tf-idf vectors of n-grams ``model="bernoulli", binarize=0`` selects by presence,
+    For tf-idf vectors of n-grams ``model="bernoulli"`` selects by presence,
     which serves classifiers better than sums of tf-idf values do. Features that
     ``refine=True`` keeps suit a weighted model; for plain naive Bayes on a handful of
     them take ``refine="auto"``.
@@ -133,6 +142,24 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         "binarize": [Interval(Real, None, None, closed="neither"), None],
         "refine": ["boolean", StrOptions({"auto"})],
     }
+    _score_name = "gain (nats)"
+    _saved: ClassVar[dict[str, Saved]] = {
+        "scores_": saved("floats", "m", domain="known"),
+        "certificate_": saved("certificate"),
+        "refined_": saved("bool"),
+    }
+
+    def _describe(self) -> Description:
+        certificate, n_features = self.certificate_, self.n_features_in_
+        return replace(
+            super()._describe(),
+            sentence=proof_sentence(certificate, self.k_, n_features, "features"),
+            detail=gain_detail(certificate, self.k_, "features"),
+            certificate=certificate,
+            problem=SupportProblem(
+                self.model, {"alpha": self.alpha}, self.exact, self.time_limit
+            ),
+        )
 
     def __init__(
         self,
@@ -140,7 +167,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         *,
         model: str = "multinomial",
         alpha: Any = 1.0,
-        binarize: float | None = None,
+        binarize: float | None = 0.0,
         exact: bool = True,
         time_limit: float | None = 10.0,
         refine: bool | str = False,
@@ -156,7 +183,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         self.keep_counts = keep_counts
 
     def _count_kind(self) -> str:
-        if self.binarize is not None and self.model != "bernoulli":
+        if self.binarize not in (None, 0.0) and self.model != "bernoulli":
             raise ValueError(
                 "The 'binarize' parameter of NaiveFeatureSelector is for "
                 f"model='bernoulli' only. Got binarize={self.binarize!r} with "
@@ -165,11 +192,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         return _KINDS[self.model]
 
     def _count_options(self) -> dict[str, Any]:
-        if self.model != "bernoulli":
-            return {}
-        if self.binarize is None:
-            return {"strict_binary": True}
-        return {"threshold": self.binarize}
+        return presence_options(self.binarize) if self.model == "bernoulli" else {}
 
     def _needs_rows(self) -> bool:
         return bool(self.refine)
@@ -196,14 +219,11 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
             X, y, None, sample_weight, first=True
         )
         counts = self._counted(X, codes, classes, weights)
-        self._drop_counts()
-        self._solve(counts)
+        self._learn(counts)
         if issparse(X) and X.format == "csc":
             X = X.tocsr()  # rows are taken for folds
         if self.k_ > 0:
-            self._refine(WideData(X, codes, weights, counts))
-        if self.keep_counts:
-            self.counts_, self._counted_with = counts, self._count_options()
+            self._refine(CountedRows(X, codes, weights, counts))
         return self
 
     @available_if(_adds_up)
@@ -241,30 +261,19 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
                 f"refine. Got {self.alpha!r}."
             )
 
-    def _refine(self, data: WideData) -> None:
+    def _refine(self, data: CountedRows) -> None:
         """Replace the likeliest features by those with a weight, where that helps."""
         settings = self._weight_settings(data)
         if self.refine == "auto":
-            rows = np.bincount(data.codes)
-            n_folds = max(2, min(_FOLDS, int(rows[rows > 0].min())))
-            if rows.max() < 2:
-                raise ValueError(
-                    "NaiveFeatureSelector needs a class with two rows or more for "
-                    "refine='auto'. Got one row of each class."
-                )
-            folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-            with warnings.catch_warnings():
-                # A class of fewer rows than folds is missing in some; its rows count.
-                warnings.simplefilter("ignore", UserWarning)
-                splits = list(folds.split(data.codes, data.codes))
+            splits = splits_for_few(_FOLDS, data.codes, type(self).__name__)
             if not weights_win(
                 data, settings, splits, self._counting(), self._likeliest
             ):
                 return
-        found = refined_support(data, settings)
+        solver = WideSolver.of(data, settings)
         self.refined_ = True
-        self.certificate_ = found.certificate
-        self._set_support(found.columns)
+        self.certificate_ = solver.candidates.certificate
+        self._set_support(solver.missed_most())
 
     def _likeliest(self, counts: ClassCounts) -> np.ndarray:
         """The features of largest likelihood of some rows."""
@@ -273,18 +282,18 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
             warnings.simplefilter("ignore")
             return self._selection(counts, self.k_).solution.support
 
-    def _weight_settings(self, data: WideData) -> WideSettings:
+    def _weight_settings(self, data: CountedRows) -> WideSettings:
         with np.errstate(divide="ignore"):
             log_prior = np.log(data.counts.class_count / data.total_weight)
         return WideSettings(
             model=self.model,
             k=self.k_,
-            penalty=None,
+            regularization=None,
             share=1.0,
             alpha=self.alpha
             if isinstance(self.alpha, Real)
             else np.asarray(self.alpha),
-            binarize=self.binarize,
+            binarize=self.binarize if self.model == "bernoulli" else None,
             exponent=1.0,
             candidates="auto",
             feature_cost=None,
@@ -313,19 +322,8 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         self.scores_ = selection.scores()
         self._set_support(selection.solution.support)
 
-    def _set_support(self, columns: np.ndarray) -> None:
-        self.support_indices_ = columns
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[columns] = True
-        self.k_ = int(columns.shape[0])
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self, "support_")
-        return self.support_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self.model in ("multinomial", "categorical")
         tags.input_tags.categorical = self.model == "categorical"

@@ -33,11 +33,12 @@ class PearsonScreener(BinaryScreener):
         Keep exactly so many features, those of largest Delta_j. Fewer, with a warning,
         if fewer vary.
     criterion : {"ratio"}, default="ratio"
-        Without `k` and `penalty`, the size d < n_features of largest ``Delta_(d) /
-        Delta_(d+1)``; zero denominators are skipped, ties take the smallest d.
-    penalty : float, optional
-        Keep ``Delta_j > penalty``, which may be none.
-    binarize : float or None, default=None
+        Without `k` and `regularization`, the size d < n_features of largest
+        ``Delta_(d) / Delta_(d+1)``; zero denominators are skipped, ties take the
+        smallest d.
+    regularization : float, optional
+        Keep ``Delta_j > regularization``, which may be none.
+    binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
@@ -94,24 +95,24 @@ class PearsonScreener(BinaryScreener):
         k: int | None = None,
         *,
         criterion: str = "ratio",
-        penalty: float | None = None,
-        binarize: float | None = None,
+        regularization: float | None = None,
+        binarize: float | None = 0.0,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
         self.criterion = criterion
-        self.penalty = penalty
+        self.regularization = regularization
         self.binarize = binarize
         self.keep_counts = keep_counts
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
-        self._check_one_way("k", "penalty")
+        self._check_one_way("k", "regularization")
         screening = pearson_screening(counts, solver=type(self).__name__)
         self.scores_ = screening.scores
         if self.k is not None:
             return screening.best(self.k)
-        if self.penalty is not None:
-            return screening.above(self.penalty)
+        if self.regularization is not None:
+            return screening.above(self.regularization)
         return screening.at_least_one(size_by_ratio(screening.scores))
 
     def _estimates(self, counts: ClassCounts) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,7 +12,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval
-from bayesieve._estimator import CountingEstimator
+from bayesieve._description import Description, Saved, class_weights, logit, saved
+from bayesieve._estimator import CountingEstimator, presence_options
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.feature_selection._checked import CheckedSelector
@@ -20,6 +22,8 @@ __all__ = ["BinaryScreener"]
 
 #: Tables up to this many numbers are kept for `theta_` without being asked: 80 MB.
 _KEPT_CELLS = 10_000_000
+#: Estimates are made for a description only up to this many numbers.
+_SHOWN_CELLS = 1_000_000
 
 
 class BinaryScreener(CheckedSelector, CountingEstimator):
@@ -34,10 +38,34 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
     _counts_rows = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
-        "penalty": [Interval(Real, 0, None, closed="left"), None],
+        "regularization": [Interval(Real, 0, None, closed="left"), None],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
         "keep_counts": ["boolean"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "scores_": saved("floats", "m", domain="known"),
+        "_small_counts": saved("counts", "m", optional=True),
+    }
+
+    def _describe(self) -> Description:
+        found = super()._describe()
+        if self.classes_.shape[0] * self.n_features_in_ > _SHOWN_CELLS:
+            return found
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.clip(self.theta_[:, self.support_indices_], 0.0, 1.0))
+        return replace(found, **class_weights(self.classes_, logit(logs)))
+
+    def _to_save(self) -> dict[str, Any]:
+        found = super()._to_save()
+        if found["counts_"] is not None:  # the same counts are not written twice
+            del found["_small_counts"]
+        return found
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        small = values.get("_small_counts", values.get("counts_"))
+        if small is not None and small.kind != "binary":
+            raise ValueError(f"'_small_counts' is of kind {small.kind!r}")
+        super()._restore(values | {"_small_counts": small})
 
     @abstractmethod
     def _screen(self, counts: ClassCounts) -> np.ndarray:
@@ -51,9 +79,7 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         return "binary"
 
     def _count_options(self) -> dict[str, Any]:
-        if self.binarize is None:
-            return {"strict_binary": True}
-        return {"threshold": self.binarize}
+        return presence_options(self.binarize)
 
     def _check_one_way(self, *ways: str) -> None:
         """Refuse two ways of choosing the columns at once."""
@@ -70,10 +96,7 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
     def _solve(self, counts: ClassCounts) -> None:
         columns = self._screen(counts)
         self.classes_ = counts.classes
-        self.support_indices_ = columns
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[columns] = True
-        self.k_ = int(columns.shape[0])
+        self._set_support(columns)
         small = counts.n_classes * counts.n_features <= _KEPT_CELLS
         self._small_counts = counts if small else None
 
@@ -105,12 +128,7 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         present = (X.data > self.binarize).astype(np.float64)
         return type(X)((present, X.indices, X.indptr), shape=X.shape)
 
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self, "support_")
-        return self.support_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags

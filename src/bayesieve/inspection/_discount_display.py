@@ -6,34 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve._description import describe
 from bayesieve.inspection._plotting import (
     ACCENT,
     axes_of,
     clipped,
     names_of,
-    require_fitted,
     short_name,
 )
-from bayesieve.utils._feature_view import (
-    is_bernoulli,
-    logit,
-    support_weights,
-)
 
-__all__ = ["DiscountDisplay", "naive_strength"]
-
-
-def naive_strength(model: Any) -> np.ndarray:
-    """Spread of each selected feature's log-parameters over the classes, in nats.
-
-    For two classes that is the size of its naive Bayes log-odds weight.
-    """
-    logs = np.asarray(model.feature_log_prob_)
-    if is_bernoulli(model):
-        logs = logit(logs)
-    with np.errstate(invalid="ignore"):
-        spread = logs.max(axis=0) - logs.min(axis=0)
-    return np.where(np.isnan(spread), 0.0, spread)
+__all__ = ["DiscountDisplay"]
 
 
 class DiscountDisplay:
@@ -94,13 +76,15 @@ class DiscountDisplay:
             Names, where the classifier was fitted on a matrix without any.
         ax : matplotlib Axes, optional
         """
-        draws = "the weights of a selective classifier against those of naive Bayes"
-        for attribute in ("weights_", "feature_log_prob_"):
-            require_fitted(estimator, attribute, display="DiscountDisplay", draws=draws)
-        columns = np.asarray(estimator.support_indices_)
-        weights = support_weights(estimator)
-        names = names_of(estimator, columns, feature_names)
-        display = cls(naive_strength(estimator), weights, names)
+        found = describe(estimator)
+        if found.discounts is None:
+            raise TypeError(
+                "DiscountDisplay draws the weights of a selective classifier against "
+                f"those of naive Bayes. Got {type(estimator).__name__}, which does not "
+                "have both."
+            )
+        names = names_of(found, found.indices, feature_names)
+        display = cls(found.strength, found.discounts, names)
         return display.plot(max_labels=max_labels, ax=ax)
 
     def plot(self, *, max_labels: int = 15, ax: Any = None) -> DiscountDisplay:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._description import Description, describe
 from bayesieve.inspection._plotting import (
     axes_of,
     bar_styles,
@@ -15,7 +16,6 @@ from bayesieve.inspection._plotting import (
     no_formulas,
     short_name,
 )
-from bayesieve.utils._feature_view import FeatureView, feature_view
 
 __all__ = ["FeatureWeightsDisplay"]
 
@@ -29,8 +29,8 @@ class FeatureWeightsDisplay:
 
     Parameters
     ----------
-    view : FeatureView
-        Features, the strongest first.
+    description : Description
+        What a fitted estimator says of its features.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class FeatureWeightsDisplay:
     ['x1', 'x3', 'x0']
     """
 
-    def __init__(self, view: FeatureView) -> None:
-        self.view = view
+    def __init__(self, description: Description) -> None:
+        self.description = description
 
     @classmethod
     def from_estimator(
@@ -71,35 +71,34 @@ class FeatureWeightsDisplay:
             Most features to draw, those of largest gain.
         ax : matplotlib Axes, optional
         """
-        check_is_fitted(estimator)
-        view = feature_view(estimator, max_features)
+        found = describe(estimator)
         if feature_names is not None:
-            names = names_of(estimator, view.indices, feature_names)
-            view = FeatureView(**{**vars(view), "names": names})
-        return cls(view).plot(max_features=max_features, ax=ax)
+            found = replace(
+                found, named=lambda columns: names_of(found, columns, feature_names)
+            )
+        return cls(found).plot(max_features=max_features, ax=ax)
 
     def plot(self, *, max_features: int = 40, ax: Any = None) -> FeatureWeightsDisplay:
         """Draw bars, or the heat map."""
         if max_features < 1:
             raise ValueError(f"max_features must be an int >= 1. Got {max_features!r}.")
-        view = self.view.first(max_features)
-        if not view.names:
+        view = self.description.strongest(max_features)
+        n_shown = view.indices.shape[0]
+        if not n_shown:
             raise ValueError(
                 "There is nothing to draw: the model has not selected any feature."
             )
         several = view.weights is not None and view.weights.shape[0] > 1
         width = 3.0 + 0.62 * len(view.classes) if several else 6.4
-        ax = axes_of(
-            ax, width=max(min(width, 14.0), 4.2), height=1.1 + 0.22 * len(view.names)
-        )
+        ax = axes_of(ax, width=max(min(width, 14.0), 4.2), height=1.1 + 0.22 * n_shown)
         if several:
             self._draw_map(ax, view)
         else:
             self._draw_bars(ax, view)
-        left = view.total - len(view.names)
+        left = view.total - n_shown
         if left:
             ax.set_title(
-                f"the {len(view.names):,} of largest {view.score_name}, {left:,} more "
+                f"the {n_shown:,} of largest {view.score_name}, {left:,} more "
                 "not shown",
                 loc="left",
                 fontsize="small",
@@ -109,14 +108,14 @@ class FeatureWeightsDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_bars(self, ax: Any, view: FeatureView) -> None:
+    def _draw_bars(self, ax: Any, view: Description) -> None:
         given = view.score if view.weights is None else view.weights[0]
         order = np.argsort(-given, kind="stable")
         values = clipped(given)[order]
         styles = bar_styles(values >= 0)
         for place, (value, style) in enumerate(zip(values, styles, strict=True)):
             ax.barh(place, value, height=0.72, linewidth=0.6, **style)
-        names = [short_name(view.names[j]) for j in order]
+        names = [short_name(name) for name in view.names_of(view.indices[order])]
         ax.set_yticks(range(len(names)), names, fontsize="small", parse_math=False)
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -129,7 +128,7 @@ class FeatureWeightsDisplay:
         ax.grid(axis="x", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
 
-    def _draw_map(self, ax: Any, view: FeatureView) -> None:
+    def _draw_map(self, ax: Any, view: Description) -> None:
         assert view.weights is not None
         weights = clipped(view.weights)
         spoken_for = np.argmax(weights, axis=0)
@@ -142,7 +141,7 @@ class FeatureWeightsDisplay:
         )
         rows, columns = np.nonzero(table > 0.25 * limit)
         ax.plot(columns, rows, "o", color="white", markeredgecolor="0.2", markersize=4)
-        names = [short_name(view.names[j]) for j in order]
+        names = [short_name(name) for name in view.names_of(view.indices[order])]
         ax.set_yticks(range(len(names)), names, fontsize="small", parse_math=False)
         ax.set_xticks(
             range(len(view.classes)),

@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from bayesieve.utils._feature_view import feature_names
-from bayesieve.utils._path_picture import (
-    ACCENT,
-    SECOND,
-    axes_of,
-    count_axis,
-    give_room,
-    mark,
-    pyplot,
-)
+from bayesieve._description import Description
+from bayesieve.utils._optional import optional_module
 
 __all__ = [
     "ACCENT",
@@ -31,7 +22,6 @@ __all__ = [
     "names_of",
     "no_formulas",
     "panels",
-    "require_fitted",
     "short_name",
     "spread_labels",
 ]
@@ -39,6 +29,55 @@ __all__ = [
 _HATCHES = ("", "//", "..", "\\\\", "xx", "oo", "--", "++")
 _LONGEST_NAME = 32
 _DASHES = ("-", "--", "-.")
+
+#: Dark and middle: told apart by lightness alone, and by people who see no red.
+ACCENT, SECOND = "#1b3a6b", "#c2571a"
+
+
+def _pyplot() -> Any:
+    """Matplotlib, which is optional and loaded by the first picture."""
+    return optional_module("matplotlib.pyplot", purpose="Drawing", extra="plot")
+
+
+def axes_of(ax: Any, *, width: float, height: float) -> Any:
+    """The given axes, or new ones of a size in inches."""
+    plt = _pyplot()
+    if ax is not None:
+        return ax
+    figure, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    _give_room(figure)
+    return ax
+
+
+def _give_room(figure: Any) -> None:
+    """A margin around everything, so that a saved picture can stand beside text."""
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
+
+
+def count_axis(ax: Any, largest: float, smallest: float) -> None:
+    """A logarithmic x axis of counts, written as people write numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    ax.set_xscale("log")
+    steps = (1.0, 2.0, 5.0) if largest < 300 * max(smallest, 1.0) else (1.0,)
+    ax.xaxis.set_major_locator(LogLocator(subs=steps))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def mark(ax: Any, x: float, y: float, marker: str, label: str) -> None:
+    """Mark one point; shapes differ, so that black and white is enough."""
+    ax.plot(
+        [x],
+        [y],
+        marker,
+        color=SECOND,
+        markeredgecolor="white",
+        markersize=8,
+        linestyle="none",
+        label=label,
+        zorder=4,
+    )
 
 
 def class_shades(n_classes: int) -> list[dict[str, Any]]:
@@ -77,7 +116,7 @@ def line_styles(n_lines: int) -> list[dict[str, Any]]:
 
 def panels(heights: list[float], *, width: float) -> list[Any]:
     """Axes of one figure below each other, with a common x."""
-    plt = pyplot()
+    plt = _pyplot()
     figure, axes = plt.subplots(
         len(heights),
         1,
@@ -87,18 +126,8 @@ def panels(heights: list[float], *, width: float) -> list[Any]:
         layout="constrained",
         squeeze=False,
     )
-    give_room(figure)
+    _give_room(figure)
     return list(axes[:, 0])
-
-
-def require_fitted(estimator: Any, attribute: str, *, display: str, draws: str) -> None:
-    """Refuse an estimator that is not fitted, or that has nothing to draw here."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, attribute):
-        raise TypeError(
-            f"{display} draws {draws}. "
-            f"Got {type(estimator).__name__}, which has no {attribute}."
-        )
 
 
 def short_name(name: str) -> str:
@@ -155,13 +184,13 @@ def _end(group: list[float], gap: float) -> float:
     return group[0] / group[1] + gap * (group[1] - 1) / 2
 
 
-def names_of(estimator: Any, columns: Any, given: Any) -> list[str]:
+def names_of(found: Description, columns: Any, given: Any) -> list[str]:
     """Names of some columns: those given for all features, else the estimator's."""
     if given is None:
-        return feature_names(estimator, columns)
-    if len(given) != estimator.n_features_in_:
+        return found.names_of(columns)
+    if len(given) != found.n_features:
         raise ValueError(
-            f"feature_names must name each of the {estimator.n_features_in_:,} "
-            f"features. Got {len(given):,} names."
+            f"feature_names must name each of the {found.n_features:,} features. "
+            f"Got {len(given):,} names."
         )
     return [str(given[i]) for i in columns.tolist()]

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import inspect
 import platform
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from bayesieve.inspection._discount_display import naive_strength
-from bayesieve.inspection._model_path import (
+from bayesieve._description import (
     CrossValidation,
-    ModelPath,
-    cross_validation_of,
-    matching_counts,
-    path_of_model,
+    Description,
+    TableColumns,
+    describe,
+    odds_name,
 )
+from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of_model
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_paths import NameTable, k_path, rounded, weight_path
 from bayesieve.inspection._report_schema import LIMITS, clean_text
-from bayesieve.utils._feature_view import (
-    FeatureView,
-    feature_view,
-    model_sentence,
-    support_weights,
-)
 
 __all__ = ["collect_report"]
 
@@ -84,36 +78,32 @@ def collect_report(
     >>> report.columns["items"][0]["name"]
     'petal width (cm)'
     """
-    check_is_fitted(model)
-    view = feature_view(model, LIMITS["features"])
-    if counts is None:
-        counts = getattr(model, "counts_", None)
-    scores = cross_validation_of(model) if cv is None else _scores_given(cv)
+    found = describe(model)
+    if cv is not None:
+        found = replace(found, sizes=_scores_given(cv))
+    counts = found.counts if counts is None else counts
     solved = None
     if counts is not None:
-        counts = matching_counts(model, counts)
-        sizes = () if scores is None else scores.k.tolist()
-        solved = path_of_model(model, counts, sizes=sizes)
-    names = NameTable(model, counts)
-    if view.weights is None and solved is not None:
-        view = _with_weights(view, solved, model.support_indices_)
-    table = hasattr(model, "partitions_")
-    texts = hasattr(model, "support_terms_")
-    noun = "columns" if table else "terms" if texts else "features"
+        counts = matching_counts(found, counts)
+        solved = path_of_model(found, counts)
+    if found.weights is None and solved is not None:
+        found = _with_weights(found, solved)
+    names = NameTable(found, counts)
+    shown = found.strongest(LIMITS["features"])
     return ReportData(
         data_name=str(data_name),
-        model=type(model).__name__,
-        sentence=model_sentence(model),
-        detail=_detail(model, noun),
-        noun=noun,
+        model=found.owner,
+        sentence=found.sentence,
+        detail=found.detail,
+        noun=found.noun,
         versions=_versions(),
-        certificate=_certificate(model),
-        data=_data(model, view, counts),
-        features=_features(view, names, counts),
-        path=k_path(model, view, solved, scores, names),
-        weight_path=weight_path(model, names) if hasattr(model, "path_") else None,
-        discounts=_discounts(model, names),
-        columns=_columns(model) if table or hasattr(model, "costs_") else None,
+        certificate=_certificate(found),
+        data=_data(found, counts),
+        features=_features(shown, names, counts),
+        path=k_path(found, solved, names),
+        weight_path=weight_path(found, names),
+        discounts=_discounts(found, names),
+        columns=None if found.table is None else _columns(found.table),
         evaluation=_plain_evaluation(evaluation),
         seconds=[
             {"step": str(step), "seconds": float(value)}
@@ -136,48 +126,19 @@ def _scores_given(cv: list[dict[str, Any]]) -> CrossValidation | None:
             "cv must be a list of dicts with the numbers 'k', 'mean' and 'se'. "
             f"Got {str(cv)[:80]}."
         ) from error
-    k, mean, error = (np.array(column) for column in zip(*rows, strict=True))
-    return CrossValidation.from_scores(k, mean, error)
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    return CrossValidation.from_scores(*columns)
 
 
-def _with_weights(
-    view: FeatureView, solved: ModelPath, support: np.ndarray
-) -> FeatureView:
+def _with_weights(found: Description, solved: ModelPath) -> Description:
     """A selector's features with the weights that its counts give them."""
-    weights = solved.weights(support)  # each depends on the whole support
+    weights = solved.weights(found.indices)
     if weights is None:
-        return view
-    weights = weights[:, np.searchsorted(support, view.indices)]
-    name = "log-probability less its mean"
-    if len(view.classes) == 2:
-        name = f"log-odds of {view.classes[1]}"
+        return found
+    name = odds_name(found.labels)
     if solved.kind == "gaussian":
         name = "difference of means (standard deviations)"
-    changed = {"weights": weights, "weight_name": name, "signed": True}
-    return FeatureView(**{**vars(view), **changed})
-
-
-def _detail(model: Any, noun: str) -> str:
-    certificate = getattr(model, "certificate_", None)
-    if certificate is not None:
-        gain = certificate.objective - certificate.null_objective
-        best = certificate.upper_bound - certificate.null_objective
-        k = int(np.shape(model.support_indices_)[0])
-        if hasattr(model, "dual_gap_"):  # the proof is about the candidates
-            k = int(certificate.k)
-        nodes = f"{certificate.nodes:,} node{'' if certificate.nodes == 1 else 's'}"
-        more = f"no other {k:,} can gain more than {best:,.1f}"
-        if certificate.is_optimal:
-            more = "no others gain more" if k == 1 else f"no other {k:,} gain more"
-        return (
-            f"{'It gains' if k == 1 else 'They gain'} {gain:,.1f} nats of "
-            f"log-likelihood over no {noun} at all; {more}. The search took {nodes}."
-        )
-    if hasattr(model, "criterion_"):
-        stopped = getattr(model, "stopped_", None)
-        how = f" The search of the weights ended: {stopped}." if stopped else ""
-        return f"The criterion of the weights is {model.criterion_:,.1f} nats.{how}"
-    return ""
+    return replace(found, weights=weights, weight_name=name, signed=True)
 
 
 def _versions() -> list[dict[str, str]]:
@@ -187,8 +148,8 @@ def _versions() -> list[dict[str, str]]:
     return found
 
 
-def _certificate(model: Any) -> dict[str, Any] | None:
-    found = getattr(model, "certificate_", None)
+def _certificate(description: Description) -> dict[str, Any] | None:
+    found = description.certificate
     if found is None:
         return None
     return {
@@ -202,37 +163,34 @@ def _certificate(model: Any) -> dict[str, Any] | None:
     }
 
 
-def _data(model: Any, view: FeatureView, counts: Any) -> dict[str, Any]:
-    rows = getattr(model, "class_count_", None)
+def _data(found: Description, counts: Any) -> dict[str, Any]:
+    rows = found.class_count
     if rows is None and counts is not None:
         rows = counts.class_count
-    known = [None] * len(view.classes) if rows is None else np.asarray(rows).tolist()
+    known = [None] * len(found.classes) if rows is None else rows.tolist()
     classes = [
-        {"name": name, "rows": n} for name, n in zip(view.classes, known, strict=True)
+        {"name": name, "rows": n} for name, n in zip(found.classes, known, strict=True)
     ]
-    # Ready-made log-likelihoods have a column of X for each class.
-    n_features = model.n_features_in_
-    if hasattr(model, "weights_") and not hasattr(model, "support_terms_"):
-        n_features = np.shape(model.weights_)[0]
     return {
         "rows": None if rows is None else float(np.sum(rows)),
-        "features": int(n_features),
-        "selected": view.total,
+        "features": int(found.n_features),
+        "selected": found.total,
         "classes": classes[: LIMITS["classes"]],
         "n_classes": len(classes),
     }
 
 
-def _features(view: FeatureView, names: NameTable, counts: Any) -> dict[str, Any]:
+def _features(view: Description, names: NameTable, counts: Any) -> dict[str, Any]:
     n_classes = LIMITS["classes"]
     table, counted = None, None
     if counts is not None and counts.kind in ("count", "binary"):
         part = counts.feature_count[:, view.indices]
         table = part if isinstance(part, np.ndarray) else part.toarray()
         counted = "occurrences" if counts.kind == "count" else "rows"
+    texts = view.names
     rows = [
         {
-            "name": names.place(int(column), view.names[j]),
+            "name": names.place(column, texts[j]),
             "score": rounded(view.score[j]),
             "weights": None
             if view.weights is None
@@ -256,32 +214,29 @@ def _features(view: FeatureView, names: NameTable, counts: Any) -> dict[str, Any
     }
 
 
-def _discounts(model: Any, names: NameTable) -> list[dict[str, Any]] | None:
-    if not hasattr(model, "weights_") or not hasattr(model, "feature_log_prob_"):
+def _discounts(found: Description, names: NameTable) -> list[dict[str, Any]] | None:
+    if found.discounts is None or found.strength is None:
         return None
-    columns = np.asarray(model.support_indices_)
-    strength = naive_strength(model)
-    weights = np.clip(support_weights(model), 0.0, 1.0)
-    order = np.argsort(-strength * weights, kind="stable")[: LIMITS["points"]]
+    weights = np.clip(found.discounts, 0.0, 1.0)
+    order = np.argsort(-found.strength * weights, kind="stable")[: LIMITS["points"]]
     return [
         {
-            "name": names.place(int(columns[j])),
-            "strength": rounded(strength[j]),
+            "name": names.place(int(found.indices[j])),
+            "strength": rounded(found.strength[j]),
             "weight": rounded(weights[j]),
         }
         for j in order.tolist()
     ]
 
 
-def _columns(model: Any) -> dict[str, Any]:
+def _columns(table: TableColumns) -> dict[str, Any]:
     """Partitions of the columns that say something, the heaviest first."""
-    partitions = model.partitions_
-    weights = getattr(model, "weights_", None)
+    partitions, weights = table.partitions, table.weights
     levels = np.array([partition.level for partition in partitions], dtype=np.float64)
-    importance = np.zeros(len(partitions))
-    if weights is not None and partitions:
-        importance = np.asarray(model.feature_importances_)
-    order = np.lexsort((-levels, -importance))
+    importances = np.zeros(len(partitions))
+    if table.importances is not None and partitions:
+        importances = table.importances
+    order = np.lexsort((-levels, -importances))
     chosen = [j for j in order.tolist() if levels[j] > 0][: LIMITS["columns"]]
     items = []
     for j in chosen:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.inspection._model_path import CrossValidation, ModelPath
+from bayesieve._description import CrossValidation, Description
+from bayesieve.inspection._model_path import ModelPath
 from bayesieve.inspection._report_schema import LIMITS, clean_text
 from bayesieve.inspection._weight_path_display import earliest_features
 from bayesieve.solvers import SparsityPath
-from bayesieve.utils._feature_view import FeatureView, feature_names
 
 __all__ = ["NameTable", "k_path", "rounded", "weight_path"]
 
@@ -24,8 +24,8 @@ def rounded(value: Any) -> float:
 class NameTable:
     """Each feature that a report speaks of, once."""
 
-    def __init__(self, model: Any, counts: Any) -> None:
-        self._model = model
+    def __init__(self, found: Description, counts: Any) -> None:
+        self._found = found
         self._counted = None if counts is None else counts.feature_names
         self._places: dict[int, int] = {}
         self.texts: list[str] = []
@@ -42,7 +42,7 @@ class NameTable:
     def _name(self, column: int) -> str:
         if self._counted is not None:
             return str(self._counted[column])
-        return feature_names(self._model, np.array([column]))[0]
+        return self._found.names_of(np.array([column]))[0]
 
 
 def _moves(
@@ -54,13 +54,10 @@ def _moves(
 
 
 def k_path(
-    model: Any,
-    view: FeatureView,
-    solved: ModelPath | None,
-    scores: CrossValidation | None,
-    names: NameTable,
+    found: Description, solved: ModelPath | None, names: NameTable
 ) -> dict[str, Any] | None:
     """Steps over k: what is gained and proven, who enters and leaves, who weighs."""
+    scores = found.sizes
     if solved is None and scores is None:
         return None
     by_size: dict[int, dict[str, Any]] = {}
@@ -85,7 +82,9 @@ def k_path(
             by_size[k] = step
             previous, previous_gains = columns, gains
     if scores is not None:
-        for k, mean, error in zip(scores.k, scores.mean, scores.error, strict=True):
+        for k, mean, error in zip(
+            scores.values, scores.mean, scores.error, strict=True
+        ):
             if solved is not None and int(k) not in by_size:
                 continue  # larger than what can be selected
             step = by_size.setdefault(int(k), _step(int(k)))
@@ -96,13 +95,13 @@ def k_path(
         sizes = [sizes[i] for i in kept]
     return {
         "score_name": "cross-validated score",
-        "weight_name": view.weight_name,
-        "signed": view.signed,
-        "chosen": None if hasattr(model, "dual_gap_") else view.total,
+        "weight_name": found.weight_name,
+        "signed": found.signed,
+        "chosen": found.total if found.dual_gap is None else None,
         "elbow": elbow,
         "bic": bic,
-        "best": None if scores is None else scores.best,
-        "one_se": None if scores is None else scores.one_se,
+        "best": None if scores is None else int(scores.best),
+        "one_se": None if scores is None else int(scores.one_se),
         "steps": [by_size[k] for k in sizes],
     }
 
@@ -154,15 +153,17 @@ def _top(
     ]
 
 
-def weight_path(model: Any, names: NameTable) -> dict[str, Any]:
+def weight_path(found: Description, names: NameTable) -> dict[str, Any] | None:
     """Steps over the penalty, from the largest down, and the lines of the picture."""
-    path = model.path_
+    path, chosen = found.weight_path, found.penalties
+    if path is None:
+        return None
     lambdas = np.asarray(path.lambdas, dtype=np.float64)
     kept = np.arange(lambdas.shape[0])
     if kept.shape[0] > LIMITS["steps"]:
         kept = np.linspace(0, kept[-1], LIMITS["steps"]).round().astype(np.int64)
     table = sparse.csr_array(path.weights)[kept]
-    scores = _penalty_scores(model, lambdas)
+    scores = _penalty_scores(chosen, lambdas)
     steps = []
     previous, previous_weights = np.empty(0, dtype=np.int64), np.empty(0)
     for i, at in enumerate(kept.tolist()):
@@ -189,9 +190,9 @@ def weight_path(model: Any, names: NameTable) -> dict[str, Any]:
     first = earliest_features(table, LIMITS["lines"])
     drawn = np.clip(table[:, first].toarray(), 0.0, 1.0)
     return {
-        "chosen": rounded(model.lambda_),
-        "best": _attribute(model, "lambda_best_"),
-        "one_se": _attribute(model, "lambda_1se_"),
+        "chosen": rounded(found.penalty),
+        "best": None if chosen is None else rounded(chosen.best),
+        "one_se": None if chosen is None else rounded(chosen.one_se),
         "steps": steps,
         "lines": [
             {
@@ -203,22 +204,16 @@ def weight_path(model: Any, names: NameTable) -> dict[str, Any]:
     }
 
 
-def _attribute(model: Any, name: str) -> float | None:
-    return rounded(getattr(model, name)) if hasattr(model, name) else None
-
-
-def _penalty_scores(model: Any, lambdas: np.ndarray) -> dict[int, dict[str, float]]:
+def _penalty_scores(
+    scores: CrossValidation | None, lambdas: np.ndarray
+) -> dict[int, dict[str, float]]:
     """Cross-validated score at each position of the path."""
-    results = getattr(model, "cv_results_", None)
-    if results is None or "lambda" not in results:
-        return {}
-    folds = sum(name.startswith("split") for name in results)
-    error = np.asarray(results["std_test_score"]) / np.sqrt(max(folds, 1))
-    found = {}
-    tried = np.asarray(results["lambda"], dtype=np.float64)
+    found: dict[int, dict[str, float]] = {}
+    if scores is None:
+        return found
     for i, penalty in enumerate(lambdas.tolist()):
-        same = np.flatnonzero(np.isclose(tried, penalty, rtol=1e-9, atol=0.0))
+        same = np.flatnonzero(np.isclose(scores.values, penalty, rtol=1e-9, atol=0.0))
         if same.shape[0]:
-            mean = float(np.asarray(results["mean_test_score"])[same[0]])
-            found[i] = {"mean": rounded(mean), "error": rounded(error[same[0]])}
+            mean, error = scores.mean[same[0]], scores.error[same[0]]
+            found[i] = {"mean": rounded(mean), "error": rounded(error)}
     return found

@@ -89,12 +89,12 @@ def number(low: float = -math.inf, high: float = math.inf) -> Check:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise _refuse(where, wanted, value)
         try:
-            value = float(value)
+            found = float(value)
         except OverflowError:
-            raise _refuse(where, wanted, math.inf) from None
-        if not low <= value <= high:  # NaN as well
-            raise _refuse(where, wanted, value)
-        return value
+            found = math.nan
+        if not low <= found <= high:  # NaN as well
+            raise _refuse(where, wanted, value if found == found else math.inf)
+        return found
 
     return check
 

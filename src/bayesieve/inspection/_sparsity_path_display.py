@@ -5,17 +5,53 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from bayesieve.inspection._model_path import (
-    CrossValidation,
-    cross_validation_of,
-    path_of_model,
+from bayesieve._description import CrossValidation, describe
+from bayesieve.inspection._model_path import path_of_model
+from bayesieve.inspection._plotting import (
+    ACCENT,
+    SECOND,
+    axes_of,
+    count_axis,
+    mark,
+    panels,
 )
-from bayesieve.inspection._plotting import ACCENT, axes_of, count_axis, mark, panels
 from bayesieve.solvers import SparsityPath
 
-__all__ = ["SparsityPathDisplay"]
+__all__ = ["SparsityPathDisplay", "draw_path"]
+
+
+def draw_path(path: SparsityPath, ax: Any = None) -> Any:
+    """Draw gain and bound against k with elbow and BIC marked; returns the axes.
+
+    The chord that the elbow is highest above is bent, because k has a logarithmic axis.
+    """
+    ax = axes_of(ax, width=6.4, height=4.0)
+    k, elbow = path.k, path.elbow
+    gain = path.objective - path.null_objective
+    bound = path.upper_bound - path.null_objective
+    if (bound - gain).max() > 1e-6 * gain.max():  # else there is nothing to see
+        ax.fill_between(k, gain, bound, color="0.85", label="what is not proven")
+        ax.plot(k, bound, color="0.45", linestyle="--", label="bound")
+    ax.plot(k, gain, color=ACCENT, linewidth=2, label="best support found")
+    run = max(int(k[-1] - k[0]), 1)
+    chord = gain[0] + (gain[-1] - gain[0]) * (k - k[0]) / run
+    ax.plot(k, chord, color="0.6", linestyle=":", linewidth=1, label="chord")
+    at = int(np.searchsorted(k, elbow))
+    ax.vlines(k[at], chord[at], gain[at], color=SECOND, linewidth=1)
+    mark(ax, elbow, gain[at], "o", f"elbow, k = {elbow:,}")
+    if not np.isnan(path.bic_values).all():
+        bic = path.bic
+        mark(ax, bic, gain[np.searchsorted(k, bic)], "s", f"least BIC, k = {bic:,}")
+    count_axis(ax, float(k[-1]), float(k[0]))
+    ax.set_ylim(bottom=0)
+    if gain.max() >= 10:
+        ax.yaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlabel("number of features k")
+    ax.set_ylabel("gain in log-likelihood (nats)")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="upper left", fontsize="small")
+    return ax
 
 
 class SparsityPathDisplay:
@@ -101,14 +137,11 @@ class SparsityPathDisplay:
         ax : matplotlib Axes, optional
             For one panel: the path, or the scores where there is no path.
         """
-        check_is_fitted(estimator)
-        if counts is None:
-            counts = getattr(estimator, "counts_", None)
-        scores = cross_validation_of(estimator)
-        path = None
+        found = describe(estimator)
+        counts = found.counts if counts is None else counts
+        scores, path = found.sizes, None
         if counts is not None:
-            sizes = () if scores is None else scores.k.tolist()
-            solved = path_of_model(estimator, counts, sizes=sizes)
+            solved = path_of_model(found, counts)
             path = None if solved is None else solved.path
         if path is None and scores is None:
             raise ValueError(
@@ -116,8 +149,7 @@ class SparsityPathDisplay:
                 f"{type(estimator).__name__} or its cross-validation. Got neither. "
                 "Hint: pass counts=, or fit with keep_counts=True."
             )
-        k = getattr(estimator, "k_", None)
-        return cls(path, cross_validation=scores, k=k).plot(ax=ax)
+        return cls(path, cross_validation=scores, k=found.total).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> SparsityPathDisplay:
         """Draw the panels there is something to show in; one if ``ax`` is given."""
@@ -152,7 +184,7 @@ class SparsityPathDisplay:
 
     def _draw_path(self, ax: Any) -> None:
         assert self.path is not None
-        self.path.plot(ax=ax)
+        draw_path(self.path, ax)
         if self.k is not None:
             self._draw_chosen(ax)
             ax.legend(frameon=False, loc="upper left", fontsize="small")
@@ -170,16 +202,20 @@ class SparsityPathDisplay:
         scores = self.cross_validation
         assert scores is not None
         low, high = scores.mean - scores.error, scores.mean + scores.error
-        ax.fill_between(scores.k, low, high, color="0.88", label="± 1 standard error")
-        ax.plot(scores.k, scores.mean, color=ACCENT, linewidth=2, label="mean score")
-        at = dict(zip(scores.k.tolist(), scores.mean.tolist(), strict=True))
+        ax.fill_between(
+            scores.values, low, high, color="0.88", label="± 1 standard error"
+        )
+        ax.plot(
+            scores.values, scores.mean, color=ACCENT, linewidth=2, label="mean score"
+        )
+        at = dict(zip(scores.values.tolist(), scores.mean.tolist(), strict=True))
         best, one_se = scores.best, scores.one_se
         mark(ax, best, at[best], "D", f"best, k = {best:,}")
         label = f"one standard error, k = {one_se:,}"
         mark(ax, one_se, at[one_se], "o", label)
         if self.path is None and self.k is not None:
             self._draw_chosen(ax)
-        count_axis(ax, float(scores.k[-1]), float(scores.k[0]))
+        count_axis(ax, float(scores.values[-1]), float(scores.values[0]))
         ax.set_xlabel("number of features k")
         ax.set_ylabel("cross-validated score")
         ax.legend(frameon=False, loc="lower right", fontsize="small")

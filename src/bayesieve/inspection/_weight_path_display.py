@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesieve._description import describe
 from bayesieve.inspection._plotting import (
     SECOND,
     axes_of,
     line_styles,
     names_of,
-    require_fitted,
     short_name,
     spread_labels,
 )
@@ -107,23 +107,20 @@ class WeightPathDisplay:
             Names, where the classifier was fitted on a matrix without any.
         ax : matplotlib Axes, optional
         """
-        require_fitted(
-            estimator,
-            "path_",
-            display="WeightPathDisplay",
-            draws="the weights of a selective classifier against its penalty",
-        )
-        path = estimator.path_
+        found = describe(estimator)
+        path = found.weight_path
+        if path is None or found.penalty is None:
+            raise TypeError(
+                "WeightPathDisplay draws the weights of a selective classifier against "
+                f"its penalty. Got {type(estimator).__name__}, which has no path_."
+            )
         columns = earliest_features(path.weights, max_features)
         part = sparse.csc_array(path.weights)[:, columns]
-        marked = {"fitted": float(estimator.lambda_)}
-        for label, attribute in (
-            ("best", "lambda_best_"),
-            ("one standard error", "lambda_1se_"),
-        ):
-            if hasattr(estimator, attribute):
-                marked[label] = float(getattr(estimator, attribute))
-        names = names_of(estimator, columns, feature_names)
+        marked = {"fitted": found.penalty}
+        if found.penalties is not None:
+            marked["best"] = found.penalties.best
+            marked["one standard error"] = found.penalties.one_se
+        names = names_of(found, columns, feature_names)
         display = cls(path.lambdas, part, names, marked=marked)
         return display.plot(max_features=max_features, ax=ax)
 

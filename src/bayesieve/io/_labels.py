@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._validation import encode_labels, sorted_classes
-
-Array = NDArray[Any]
 
 _KINDS = {bool: "truth values", int: "numbers", float: "numbers", str: "strings"}
 

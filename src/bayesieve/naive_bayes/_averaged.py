@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve.naive_bayes._weight_search import generator_of
-from bayesieve.naive_bayes._weighted import WeightedNaiveBayes
-from bayesieve.weights._averaged import averaged
-from bayesieve.weights._subset_criterion import SubsetProblem
+from bayesieve._description import Saved, saved
+from bayesieve.naive_bayes._weighted import WeightedNaiveBayes, order_by_level
+from bayesieve.utils._warnings import warn_if_interrupted
+from bayesieve.weights import Averaging, SubsetProblem
 
 __all__ = ["AveragedNB"]
 
@@ -28,8 +28,8 @@ class AveragedNB(WeightedNaiveBayes):
     ----------
     regularization : float, default=1.0
         Weight of the prior on subsets, >= 0.
-    max_seconds : float, optional
-        Time for the search; subsets met so far are averaged.
+    time_limit : float, optional
+        Seconds for the search; subsets met so far are averaged.
     random_state : int, RandomState instance or None, default=None
         For the orders of the columns.
     criterion : {"khiops", "classical"}, default="khiops"
@@ -72,23 +72,24 @@ class AveragedNB(WeightedNaiveBayes):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regularization": [Interval(Real, 0, None, closed="left")],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {"map_support_": saved("booleans", "m")}
 
     def __init__(
         self,
         *,
         regularization: float = 1.0,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         random_state: Any = None,
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
     ) -> None:
         self.regularization = regularization
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.random_state = random_state
         self.criterion = criterion
         self.categorical_features = categorical_features
@@ -113,19 +114,18 @@ class AveragedNB(WeightedNaiveBayes):
             data.terms,
             data.codes,
             data.log_prior,
-            data.preparation[data.informative],
+            np.array([data.partitions[j].cost.preparation for j in data.informative]),
             len(data.partitions),
             regularization=self.regularization,
             row_weight=data.weights,
+            order=order_by_level(data.partitions, data.informative),
         )
-        result = averaged(
-            problem,
-            data.order,
-            max_seconds=self.max_seconds,
-            random_state=generator_of(self.random_state),
+        result = Averaging().minimise(
+            problem, time_limit=self.time_limit, random_state=self.random_state
         )
         self._set_model(data, result.weights)
         self.map_support_ = np.zeros(len(data.partitions), dtype=bool)
         self.map_support_[data.informative] = result.map_weights > 0
         self.criterion_ = float(result.value)
+        warn_if_interrupted(type(self).__name__, result.stopped)
         return self

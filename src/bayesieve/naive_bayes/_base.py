@@ -13,6 +13,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesieve._compat import Interval
+from bayesieve._description import (
+    Description,
+    Saved,
+    SupportProblem,
+    gain_detail,
+    proof_sentence,
+    saved,
+)
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
@@ -177,6 +185,37 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "class_count_": saved("floats", "C", domain="counts"),
+        "class_log_prior_": saved("floats", "C", domain="logs"),
+        "certificate_": saved("certificate"),
+        "support_gains_": saved("floats", "k", domain="known"),
+    }
+
+    def _describe(self) -> Description:
+        return Description(
+            labels=self.classes_,
+            n_features=self.n_features_in_,
+            indices=self.support_indices_,
+            named=self._named(),
+            score=self.support_gains_,
+            score_name="gain (nats)",
+            sentence=proof_sentence(
+                self.certificate_, self.k_, self.n_features_in_, "features"
+            ),
+            detail=gain_detail(self.certificate_, self.k_, "features"),
+            certificate=self.certificate_,
+            class_count=self.class_count_,
+            counts=getattr(self, "counts_", None),
+            problem=SupportProblem(
+                self._model, self._solver_options(), self.exact, self.time_limit
+            ),
+            **self._class_weights(),
+        )
+
+    def _class_weights(self) -> dict[str, Any]:
+        """What the features weigh, as fields of a `Description`."""
+        return {}
 
     def _count_kind(self) -> str:
         return self._kind

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,19 +11,42 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import Description, Saved, SelfDescribing, saved
 from bayesieve.exceptions import NotConvergedWarning
-from bayesieve.naive_bayes._ready_made import ReadyMade
-from bayesieve.naive_bayes._stream_learner import StreamLearner
-from bayesieve.naive_bayes._weight_search import WeightSearch, term_sizes
-from bayesieve.naive_bayes._weighted import log_prior_of, order_by_level
+from bayesieve.naive_bayes._log_likelihood_input import LogLikelihoodRows
+from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
+from bayesieve.naive_bayes._weighted import (
+    PreparedRows,
+    WeightedNaiveBayes,
+    log_posterior,
+    log_prior_of,
+    order_by_level,
+)
 from bayesieve.partition._column import ColumnPartition
-from bayesieve.utils._warnings import warn_user
-from bayesieve.weights._terms import DenseTerms
+from bayesieve.preprocessing._prepare import log_likelihood_tables
+from bayesieve.utils._progress import ProgressBar
+from bayesieve.utils._warnings import warn_if_interrupted, warn_user
+from bayesieve.weights import (
+    OPTIMIZERS,
+    ColumnPrior,
+    DenseTerms,
+    Optimizer,
+    OptimizerState,
+    PartTerms,
+    WeightProblem,
+    WeightResult,
+    feature_costs,
+    follow,
+    optimizer_of,
+    search,
+)
+from bayesieve.weights._search import term_sizes
+from bayesieve.weights._terms import Terms
 
 __all__ = ["SelectiveNB"]
 
 
-class SelectiveNB(StreamLearner):
+class SelectiveNB(WeightedNaiveBayes):
     """Naive Bayes on mixed columns with few columns and a weight in [0, 1] for each.
 
     Every column is cut or grouped as by `MODLEncoder`; then the weights minimise
@@ -36,45 +61,30 @@ class SelectiveNB(StreamLearner):
 
     Parameters
     ----------
-    optimizer : {"auto", "convex", "vns", "multistart", "gradient", "coordinate"}
-        "auto" (default): the convex optimum, then columns that hardly gain anything are
-        dropped (see `min_gain`). "convex": projected Newton steps to high accuracy, and
-        for ``exponent < 1`` a local search from there. "gradient": projected descent by
-        mini-batches with adaptive steps (PGDMB). "vns": descents from random places
-        around the best one, nearer or farther as they succeed (PGDMB-VNS).
-        "multistart": descents from random places. "coordinate": one weight at a time
-        with halved steps and a prior on the number of columns, as the Khiops tool does
-        (fractional naive Bayes).
+    k : int, optional
+        Most columns that may have a weight: those of largest importance are kept and
+        their weights optimised again.
+    optimizer : str or Optimizer, default="auto"
+        A name, for the usual settings, or an object of `bayesieve.weights` such as
+        ``VNS(effort=3)``. "auto" (`Auto`): the convex optimum, then columns that hardly
+        gain anything are dropped. "convex" (`Convex`): projected Newton steps to high
+        accuracy, and for ``exponent < 1`` a local search from there. "gradient"
+        (`Gradient`): projected descent by mini-batches with adaptive steps (PGDMB).
+        "vns" (`VNS`): descents from random places around the best one, nearer or
+        farther as they succeed (PGDMB-VNS). "multistart" (`MultiStart`): descents from
+        random places. "coordinate" (`Coordinate`): one weight at a time with halved
+        steps and a prior on the number of columns, as the Khiops tool does (fractional
+        naive Bayes).
     regularization : float, default=0.1
         Weight of the penalty, >= 0.
     exponent : float, optional
         Exponent of the weights in the penalty, > 0; below 1 gives fewer columns and a
         problem with local minima. 1.0 unless given, 0.95 for "coordinate".
-    variable_cost : array-like of shape (n_features,) or dict, optional
+    feature_cost : array-like of shape (n_features,) or dict, optional
         Cost of using each column in nats, in place of its preparation cost; a dict
         names the columns it changes. A way to say what is dear or distrusted.
-    min_gain : float, default=5e-5
-        "auto" keeps a column only if the criterion, in nats per row, would rise by this
-        much without it.
-    batch_size : int or None, default=1000
-        Rows of a mini-batch; None for all rows.
-    effort : int, default=5
-        "vns" and "multistart" take ``log(n_columns * n_rows) * 2**effort`` iterations.
-    max_iter : int, default=100
-        Iterations of one descent.
-    tol : float, default=1e-4
-        A descent has improved if the criterion fell by this much, in nats per row.
-    patience : int, default=5
-        Iterations without improvement that end a descent.
-    step : float, default=0.01
-        First step of a descent, for every weight.
-    start : float or array-like, default=0.5
-        First weights of a descent.
-    max_seconds : float, optional
-        Time for the search of the weights; the best so far are kept.
-    max_features : int, optional
-        Most columns that may have a weight: those of largest importance are kept and
-        their weights optimised again.
+    time_limit : float, optional
+        Seconds for the search of the weights; the best so far are kept.
     random_state : int, RandomState instance or None, default=None
         For mini-batches, random starts and orders.
     criterion : {"khiops", "classical"}, default="khiops"
@@ -111,9 +121,10 @@ class SelectiveNB(StreamLearner):
         Iteration, seconds, criterion there, best criterion so far.
     n_iter_ : int
     stopped_ : str
-        Why the search ended: "converged", "budget", "time", "interrupted", "callback".
-        "budget" is how "vns" and "multistart" always end, and "gradient" at `max_iter`;
-        with "auto" and "convex" it comes with a `NotConvergedWarning`.
+        Why the search ended: "converged", "budget", "time", "interrupted" (with an
+        `InterruptedFitWarning`), "callback". "budget" is how "vns" and "multistart"
+        always end, and "gradient" at its `max_iter`; with "auto" and "convex" it comes
+        with a `NotConvergedWarning`.
     partitions_ : list of ColumnPartition
     levels_ : ndarray of shape (n_features_in_,)
         Information of each column alone, see `MODLEncoder`.
@@ -162,24 +173,12 @@ class SelectiveNB(StreamLearner):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "optimizer": [
-            StrOptions(
-                {"auto", "convex", "vns", "multistart", "gradient", "coordinate"}
-            )
-        ],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "optimizer": [StrOptions(set(OPTIMIZERS)), Optimizer],
         "regularization": [Interval(Real, 0, None, closed="left")],
         "exponent": [Interval(Real, 0, None, closed="neither"), None],
-        "variable_cost": ["array-like", dict, None],
-        "min_gain": [Interval(Real, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "effort": [Interval(Integral, 0, 30, closed="both")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "step": [Interval(Real, 0, None, closed="neither")],
-        "start": [Interval(Real, 0, 1, closed="both"), "array-like"],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
-        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "feature_cost": ["array-like", dict, None],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
@@ -190,24 +189,31 @@ class SelectiveNB(StreamLearner):
         "callback": [callable, None],
         "verbose": ["verbose"],
     }
+    #: What is remembered of a stream.
+    _stream: StreamMemory | None = None
+    _saved: ClassVar[dict[str, Saved]] = {
+        "history_": saved("floats", "points", 4, domain="any"),
+        "n_iter_": saved("int"),
+        "stopped_": saved("text"),
+        "drifts_": saved("integers", "drifts"),
+        "n_rows_seen_": saved("int", optional=True),
+    }
+    #: Of ready-made log-likelihoods, whose ``m`` numbers a row are columns by classes.
+    _saved_ready_made: ClassVar[dict[str, Saved]] = {
+        "weights_": saved("floats", "columns", domain="counts"),
+        "levels_": saved("floats", "columns", domain="any"),
+        "_term_sizes": saved("floats", "columns", domain="known"),
+    }
 
     def __init__(
         self,
+        k: int | None = None,
         *,
-        optimizer: str = "auto",
+        optimizer: str | Optimizer = "auto",
         regularization: float = 0.1,
         exponent: float | None = None,
-        variable_cost: Any = None,
-        min_gain: float = 5e-5,
-        batch_size: int | None = 1000,
-        effort: int = 5,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        patience: int = 5,
-        step: float = 0.01,
-        start: Any = 0.5,
-        max_seconds: float | None = None,
-        max_features: int | None = None,
+        feature_cost: Any = None,
+        time_limit: float | None = None,
         random_state: Any = None,
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
@@ -218,20 +224,12 @@ class SelectiveNB(StreamLearner):
         callback: Any = None,
         verbose: bool = False,
     ) -> None:
+        self.k = k
         self.optimizer = optimizer
         self.regularization = regularization
         self.exponent = exponent
-        self.variable_cost = variable_cost
-        self.min_gain = min_gain
-        self.batch_size = batch_size
-        self.effort = effort
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.step = step
-        self.start = start
-        self.max_seconds = max_seconds
-        self.max_features = max_features
+        self.feature_cost = feature_cost
+        self.time_limit = time_limit
         self.random_state = random_state
         self.criterion = criterion
         self.categorical_features = categorical_features
@@ -241,6 +239,38 @@ class SelectiveNB(StreamLearner):
         self.drift_detection = drift_detection
         self.callback = callback
         self.verbose = verbose
+
+    # ------------------------------------------------------- description and files
+
+    def _describe(self) -> Description:
+        found = super()._describe()
+        if self.input == "log_likelihood":
+            found = replace(found, named=None)  # X has a name for each column and class
+        how = f" The search of the weights ended: {self.stopped_}."
+        return replace(found, detail=found.detail + how, stopped=self.stopped_)
+
+    def _saved_attributes(self) -> dict[str, Saved]:
+        found = super()._saved_attributes()
+        if self.input == "log_likelihood":
+            for name in ("_reader", "partitions_", "_used_tables"):
+                del found[name]
+            found |= self._saved_ready_made
+        return found
+
+    def _to_save(self) -> dict[str, Any]:
+        if self.input == "log_likelihood":
+            return SelfDescribing._to_save(self)
+        partitions = self.partitions_
+        if self._stream is not None:
+            partitions = self._stream.with_new_values(partitions)
+        return super()._to_save() | {"partitions_": partitions}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        values = values | {"drifts_": values["drifts_"].tolist()}
+        if self.input == "log_likelihood":
+            SelfDescribing._restore(self, values | {"partitions_": []})
+        else:
+            super()._restore(values)
 
     # ------------------------------------------------------------------- batch
 
@@ -267,51 +297,85 @@ class SelectiveNB(StreamLearner):
         if self.input == "log_likelihood":
             return self._fit_ready_made(X, y, sample_weight)
         data = self._prepare(X, y, sample_weight)
-        search = self._search_for(
-            data.partitions, data.informative, data.codes, data.weights
+        problem = self._problem(
+            data.terms, data.codes, data.log_prior, data.weights, self._prior_of(data)
         )
-        result = search.run(data.terms, data.log_prior)
+        result = self._searched(search, problem)
         self._set_model(data, result.weights)
         self._tell(result)
         return self
 
-    def _search_for(
-        self,
-        partitions: list[ColumnPartition],
-        informative: np.ndarray,
-        codes: np.ndarray,
-        weights: np.ndarray | None,
-        *,
-        regularization: float | None = None,
-    ) -> WeightSearch:
+    def _prior_of(self, found: PreparedRows | StreamPartitions) -> ColumnPrior:
+        """What is known of the informative columns among some partitions."""
+        partitions, informative = found.partitions, found.informative
         preparation = np.array([p.cost.preparation for p in partitions])
-        costs = self._preparation_costs(preparation, self._column_names())
-        return WeightSearch(
-            self,
-            codes=codes,
-            row_weight=weights,
-            preparation=costs[informative],
-            n_candidates=len(partitions),
-            order=order_by_level(partitions, informative),
-            informative=informative,
-            regularization=(
-                self.regularization if regularization is None else regularization
-            ),
+        return ColumnPrior(
+            self._preparation_costs(preparation, self._column_names())[informative],
+            len(partitions),
+            informative,
+            order_by_level(partitions, informative),
         )
 
-    def _searches_anew(self) -> bool:
-        """Whether a stream's weights are searched again, rather than take steps.
+    def _problem(
+        self,
+        terms: Terms,
+        codes: np.ndarray,
+        log_prior: np.ndarray,
+        row_weight: np.ndarray | None,
+        columns: ColumnPrior,
+        share: float = 1.0,
+    ) -> WeightProblem:
+        """The criterion; a share of all rows bears that share of the penalty."""
+        return WeightProblem(
+            terms,
+            codes,
+            log_prior,
+            feature_costs(columns.preparation, columns.n_variables),
+            regularization=self.regularization * share,
+            exponent=self._penalty_exponent(),
+            row_weight=row_weight,
+            columns=columns,
+        )
 
-        From the weights before, the convex optimum is a few Newton steps away.
-        """
-        exponent = 1.0 if self.exponent is None else self.exponent
-        return self.optimizer in ("auto", "convex") and exponent >= 1.0
+    def _penalty_exponent(self) -> float:
+        if self.exponent is not None:
+            return float(self.exponent)
+        return optimizer_of(self.optimizer).usual_exponent
+
+    def _searched(
+        self,
+        how: Callable[..., WeightResult],
+        problem: WeightProblem,
+        start: np.ndarray | None = None,
+    ) -> WeightResult:
+        """Search the weights, or follow a stream, with the parameters of the model."""
+        with ProgressBar("Weights") as bar:
+            return how(
+                optimizer_of(self.optimizer),
+                problem,
+                start,
+                k=self.k,
+                time_limit=self.time_limit,
+                callback=self._callback(bar),
+                random_state=self.random_state,
+            )
+
+    def _callback(self, bar: ProgressBar) -> Any:
+        """The user's callback, and the progress bar if one is wanted."""
+        if not self.verbose:
+            return self.callback
+
+        def tell(state: OptimizerState) -> bool | None:
+            bar.update(state.iteration, f"criterion {state.best_value:.6g}")
+            return None if self.callback is None else self.callback(state)
+
+        return tell
 
     def _preparation_costs(self, found: np.ndarray, names: list[str]) -> np.ndarray:
         """B_k of every column: what the user says, else what was found."""
-        if self.variable_cost is None:
+        if self.feature_cost is None:
             return found
-        given = self.variable_cost
+        given = self.feature_cost
         if hasattr(given, "to_dict") and all(isinstance(n, str) for n in given.index):
             given = given.to_dict()  # a pandas Series goes by its labels
         costs: Any = found.copy()
@@ -319,7 +383,7 @@ class SelectiveNB(StreamLearner):
             for name, cost in given.items():
                 if name not in names:
                     raise ValueError(
-                        "The 'variable_cost' parameter of SelectiveNB must name "
+                        "The 'feature_cost' parameter of SelectiveNB must name "
                         f"columns of X. Got {name!r}."
                     )
                 costs[names.index(name)] = self._finite_cost(cost)
@@ -327,7 +391,7 @@ class SelectiveNB(StreamLearner):
         costs = np.asarray(given, dtype=object)
         if costs.shape != found.shape:
             raise ValueError(
-                "The 'variable_cost' parameter of SelectiveNB must hold a finite "
+                "The 'feature_cost' parameter of SelectiveNB must hold a finite "
                 f"number for each of the {found.shape[0]} columns. Got an array of "
                 f"shape {costs.shape}."
             )
@@ -336,28 +400,219 @@ class SelectiveNB(StreamLearner):
     def _finite_cost(self, cost: Any) -> float:
         if not isinstance(cost, Real) or not np.isfinite(float(cost)):
             raise ValueError(
-                "The 'variable_cost' parameter of SelectiveNB must hold finite "
+                "The 'feature_cost' parameter of SelectiveNB must hold finite "
                 f"numbers. Got {cost!r}."
             )
         return float(cost)
 
-    def _tell(self, result: Any) -> None:
+    def _tell(self, result: WeightResult) -> None:
         self.criterion_ = float(result.value)
         self.history_ = np.asarray(result.history, dtype=np.float64).reshape(-1, 4)
         self.n_iter_ = int(result.iterations)
         self.stopped_ = result.stopped
-        # The other searches spend their budget by design.
-        if result.stopped == "budget" and self.optimizer in ("auto", "convex"):
+        warn_if_interrupted(type(self).__name__, result.stopped)
+        if (
+            result.stopped == "budget"
+            and not optimizer_of(self.optimizer).spends_budget
+        ):
             warn_user(
                 "The weights of SelectiveNB did not converge: the search ended after "
                 f"{self.n_iter_} steps. The weights are valid and better than none.",
                 NotConvergedWarning,
             )
 
+    # ------------------------------------------------------------------ stream
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> SelectiveNB:
+        """Learn from more rows of a stream, in constant memory.
+
+        The first rows (or an earlier `fit`) give partitions and weights, so the model
+        predicts from then on. Later rows update the counts of parts. Weights follow:
+        they are searched again after every half window of rows ("auto", "convex"), or
+        take a few steps of a descent on the criterion with each call (the others).
+        Partitions are searched again when the number of rows has doubled (four times
+        that once the window is full), when a class comes for the first time, and from
+        the latest rows alone when the stream has changed. What the columns are is
+        settled by the first rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            All classes that will ever come; without it the first rows must show them
+            all.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self.input != "table":
+            raise ValueError(
+                "partial_fit needs input='table': ready-made log-likelihoods cannot be "
+                f"updated. Got input={self.input!r}."
+            )
+        if self._stream is None and hasattr(self, "weights_"):
+            stream = self._new_stream()
+            stream.start_from(self.partitions_, self.class_count_)
+            self.n_rows_seen_ = stream.rows_since_start
+            stream.in_use = StreamPartitions.from_memory(stream)
+            self._stream = stream
+        if self._stream is not None:
+            return self._go_on(self._stream, X, y, classes, sample_weight)
+        table = self._read_first(X, self.categorical_features)
+        rows = self._with_labels(table, y, sample_weight, classes)
+        if not rows.codes.shape[0]:
+            raise ValueError(
+                "The first rows of a stream must have some weight. Got only zeros."
+            )
+        self.classes_ = rows.classes
+        stream = self._new_stream()
+        stream.add(rows)
+        stream.renew()
+        self._learn(stream)
+        self.drifts_: list[int] = []
+        self.n_rows_seen_ = rows.codes.shape[0]
+        self._stream = stream
+        return self
+
+    def refresh(self) -> SelectiveNB:
+        """Search the partitions of a stream again now, and then the weights."""
+        check_is_fitted(self, "weights_")
+        if self._stream is None:
+            raise ValueError(
+                "refresh is for streams: it needs an earlier partial_fit. Got a model "
+                "that was fitted at once."
+            )
+        stream = self._stream
+        stream.refuse_torn()
+        stream.is_whole = False
+        stream.renew()
+        stream.is_whole = True
+        self._learn(stream)
+        return self
+
+    def _new_stream(self) -> StreamMemory:
+        return StreamMemory(
+            self._reader,
+            self._column_names(),
+            self.classes_,
+            window=self.window,
+            half_life=self.half_life,
+            criterion=self.criterion,
+        )
+
+    def _go_on(
+        self, stream: StreamMemory, X: Any, y: Any, classes: Any, sample_weight: Any
+    ) -> SelectiveNB:
+        stream.refuse_torn()
+        self._check_same_classes(classes)
+        if self.window != stream.window:
+            raise ValueError(
+                "window cannot change while a stream is learnt. "
+                f"Got {self.window}, before that {stream.window}. "
+                "Hint: fit begins anew."
+            )
+        stream.half_life = self.half_life
+        rows = self._with_labels(
+            self._read_more(X, learn=True), y, sample_weight, classes=self.classes_
+        )
+        n_rows = rows.codes.shape[0]
+        if not n_rows:
+            return self
+        scores = self._scores(rows.table)
+        losses = -log_posterior(scores)[np.arange(n_rows), rows.codes]
+        suspect = stream.take(rows, losses, detect=self.drift_detection)
+        self.n_rows_seen_ += n_rows
+        if suspect is not None:
+            self.drifts_.append(self.n_rows_seen_ - suspect)
+        self._learn(stream)
+        return self
+
+    def _check_same_classes(self, classes: Any) -> None:
+        if classes is None or np.array_equal(classes, self.classes_):
+            return
+        given = np.unique(np.asarray(classes))
+        if not np.array_equal(given, self.classes_):
+            raise ValueError(
+                "classes must be the same in every call of partial_fit. Got "
+                f"{given.tolist()!r}, before that {self.classes_.tolist()!r}."
+            )
+
+    def _learn(self, stream: StreamMemory) -> None:
+        """Update probabilities from the counts, then the weights from the window.
+
+        Nothing of the model changes before all of it is known, so an error on the way
+        (in a callback, say) leaves a model that predicts as before.
+        """
+        found, renewed = stream.next_partitions()
+        tables = log_likelihood_tables(found.part_counts(stream), stream.class_count)
+        weights, result = self._stream_weights(stream, found, tables, renewed)
+        stream.in_use = found
+        self.levels_ = np.array([p.level for p in found.partitions])
+        class_count = stream.class_count.copy()
+        self._set_weights(class_count, found.informative, weights, tables)
+        if result is not None:
+            self._tell(result)
+
+    def _stream_weights(
+        self,
+        stream: StreamMemory,
+        found: StreamPartitions,
+        tables: list[np.ndarray],
+        renewed: bool,
+    ) -> tuple[np.ndarray, WeightResult | None]:
+        """Weights of the informative columns: searched, or a few steps on."""
+        before, how = None, search
+        if not renewed:
+            before = self.weights_[found.informative]
+            optimizer = optimizer_of(self.optimizer)
+            quick = optimizer.is_quick_from_near(self._penalty_exponent())
+            stream.rows_since_search += stream.last_places.shape[0]
+            if quick and stream.rows_since_search < stream.window // 2:
+                return before, None
+            how = search if quick else follow
+        stream.rows_since_search = 0
+        filled = stream.filled
+        weights = stream.weights[:filled]
+        # Probabilities rest on all rows, so the penalty is shared among all of them.
+        total = max(float(stream.class_count.sum()), 1.0)
+        problem = self._problem(
+            PartTerms(found.parts[:filled], tables, self.classes_.shape[0]),
+            stream.codes[:filled],
+            log_prior_of(stream.class_count),
+            None if (weights == 1.0).all() else weights,
+            self._prior_of(found),
+            min(1.0, weights.sum() / total),
+        )
+        result = self._searched(how, problem, before)
+        return np.asarray(result.weights), result
+
+    @property
+    def partitions_(self) -> list[ColumnPartition]:
+        """Partition of each column, with the counts of all rows so far."""
+        if self._stream is None:
+            check_is_fitted(self, "_partitions")
+            return self._partitions
+        return self._stream.in_use.counted(self._stream)
+
+    @partitions_.setter
+    def partitions_(self, found: list[ColumnPartition]) -> None:
+        self._partitions = found
+
+    def _cuts(self) -> list[ColumnPartition]:
+        if self._stream is None:
+            return self._partitions
+        return self._stream.in_use.partitions
+
     # -------------------------------------------------------------- ready-made
 
     def _fit_ready_made(self, X: Any, y: Any, sample_weight: Any) -> SelectiveNB:
-        data = ReadyMade.from_training(self, X, y, sample_weight)
+        data = LogLikelihoodRows.from_training(self, X, y, sample_weight)
         self.classes_ = data.classes
         n_columns = data.logs.shape[1]
         self.class_count_ = np.bincount(
@@ -365,18 +620,18 @@ class SelectiveNB(StreamLearner):
         ).astype(np.float64)
         self.class_log_prior_ = log_prior_of(self.class_count_)
         names = [f"x{k}" for k in range(n_columns)]
-        search = WeightSearch(
-            self,
-            codes=data.codes,
-            row_weight=data.weights,
-            preparation=self._preparation_costs(np.ones(n_columns), names),
-            n_candidates=n_columns,
-            order=np.arange(n_columns),
-            informative=np.arange(n_columns),
-            regularization=self.regularization,
+        places = np.arange(n_columns)
+        columns = ColumnPrior(
+            self._preparation_costs(np.ones(n_columns), names),
+            n_columns,
+            places,
+            places,
         )
         terms = DenseTerms(data.logs)
-        result = search.run(terms, self.class_log_prior_)
+        problem = self._problem(
+            terms, data.codes, self.class_log_prior_, data.weights, columns
+        )
+        result = self._searched(search, problem)
         self.weights_ = result.weights
         self._term_sizes = term_sizes(terms, result.weights, self.class_log_prior_)
         self.partitions_ = []
@@ -404,5 +659,5 @@ class SelectiveNB(StreamLearner):
         check_is_fitted(self, "weights_")
         if self.input == "table":
             return super().predict_joint_log_proba(X)
-        logs = ReadyMade.from_rows(self, X, self.classes_.shape[0])
+        logs = LogLikelihoodRows.from_rows(self, X, self.classes_.shape[0])
         return np.asarray(DenseTerms(logs).scores(self.weights_, self.class_log_prior_))

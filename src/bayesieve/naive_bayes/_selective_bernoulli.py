@@ -8,14 +8,39 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval
+from bayesieve._description import logit
+from bayesieve._estimator import presence_options
 from bayesieve.naive_bayes._presence import presence
 from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
-from bayesieve.wide._fit import WideFit
+from bayesieve.weights._wide_solver import WideFit
 
-__all__ = ["SelectiveBernoulliNB"]
+__all__ = ["SelectiveBernoulliNB", "WeightedPresence"]
 
 
-class SelectiveBernoulliNB(SelectiveWideNB):
+class WeightedPresence:
+    """Models of presence and absence."""
+
+    _model = "bernoulli"
+    _kind = "binary"
+
+    def _threshold(self) -> float | None:
+        return self.binarize
+
+    def _count_options(self) -> dict[str, Any]:
+        return presence_options(self.binarize)
+
+    def _log_parameters(self) -> np.ndarray:
+        return logit(self.feature_log_prob_)
+
+    def _set_log_prob(self, found: WideFit) -> None:
+        assert found.offset is not None
+        self.feature_log_prob_ = np.ascontiguousarray((found.slope + found.offset).T)
+
+    def _values(self, part: Any) -> Any:
+        return presence(part, self.binarize, self._refuse, type(self).__name__)
+
+
+class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
     """Bernoulli naive Bayes with few features and a weight in [0, 1] for each.
 
     As `SelectiveMultinomialNB`, for presence and absence: the term of a feature is
@@ -64,7 +89,7 @@ class SelectiveBernoulliNB(SelectiveWideNB):
         features.
     cv : int, splitter or iterable of splits, default=5
         For ``relaxed="auto"``.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the optimisation, half of it for what is to be chosen on held-out rows;
         then, or after Ctrl-C, the best so far is kept.
     warm_start : bool, default=False
@@ -149,8 +174,6 @@ class SelectiveBernoulliNB(SelectiveWideNB):
     array([ True, False])
     """
 
-    _model = "bernoulli"
-    _kind = "binary"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SelectiveWideNB._parameter_constraints,
         "binarize": [Interval(Real, None, None, closed="neither"), None],
@@ -172,7 +195,7 @@ class SelectiveBernoulliNB(SelectiveWideNB):
         class_prior: Any = None,
         tol: float = 3e-4,
         cv: Any = 5,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
@@ -190,19 +213,7 @@ class SelectiveBernoulliNB(SelectiveWideNB):
         self.class_prior = class_prior
         self.tol = tol
         self.cv = cv
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
-
-    def _count_options(self) -> dict[str, Any]:
-        if self.binarize is None:
-            return {"strict_binary": True}
-        return {"threshold": self.binarize}
-
-    def _set_log_prob(self, found: WideFit) -> None:
-        assert found.offset is not None
-        self.feature_log_prob_ = np.ascontiguousarray((found.slope + found.offset).T)
-
-    def _values(self, part: Any) -> Any:
-        return presence(part, self.binarize, self._refuse, type(self).__name__)

@@ -6,10 +6,18 @@ from typing import Any, ClassVar
 
 from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
 
-__all__ = ["SelectiveMultinomialNB"]
+__all__ = ["SelectiveMultinomialNB", "WeightedCounts"]
 
 
-class SelectiveMultinomialNB(SelectiveWideNB):
+class WeightedCounts:
+    """Models of counts: more of a feature says more."""
+
+    _model = "multinomial"
+    _kind = "count"
+    _positive_only = True
+
+
+class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
     """Multinomial naive Bayes with few features and a weight in [0, 1] for each.
 
     Naive Bayes counts redundant features twice and is too sure of itself. Here the
@@ -62,7 +70,7 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         features.
     cv : int, splitter or iterable of splits, default=5
         For ``relaxed="auto"``.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the optimisation, half of it for what is to be chosen on held-out rows;
         then, or after Ctrl-C, the best so far is kept.
     warm_start : bool, default=False
@@ -153,16 +161,13 @@ class SelectiveMultinomialNB(SelectiveWideNB):
     array([ True, False])
     """
 
-    _model = "multinomial"
-    _kind = "count"
-    _positive_only = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SelectiveWideNB._parameter_constraints
     }
 
     def _suffers_from_unit_length(self) -> bool:
         # A free number of features, as by cross-validation, makes up for it.
-        return getattr(self, "k", None) is not None
+        return self.k is not None
 
     def __init__(
         self,
@@ -179,7 +184,7 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         class_prior: Any = None,
         tol: float = 3e-4,
         cv: Any = 5,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
@@ -196,7 +201,7 @@ class SelectiveMultinomialNB(SelectiveWideNB):
         self.class_prior = class_prior
         self.tol = tol
         self.cv = cv
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -11,59 +10,55 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, check_cv
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
+from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._description import (
+    Description,
+    Saved,
+    SupportProblem,
+    class_weights,
+    gain_detail,
+    saved,
+    weighted_sentence,
+)
 from bayesieve._estimator import RowCounter
 from bayesieve.counts import ClassCounts
+from bayesieve.model_selection._splits import Split, splits_for_few, splits_of
+from bayesieve.model_selection._weight_choice import (
+    SHARES,
+    WeightChoice,
+    choose_penalty,
+    choose_share,
+)
 from bayesieve.naive_bayes._base import SupportClassifier
 from bayesieve.utils import as_matrix, label_array
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._progress import ProgressBar
+from bayesieve.utils._warnings import warn_if_interrupted
+from bayesieve.weights._candidate_columns import candidate_block, columns_by_name
 from bayesieve.weights._result import OptimizerState, Progress
-from bayesieve.wide._block import candidate_block, columns_by_name
-from bayesieve.wide._choice import SHARES, Clock, choose_penalty, choose_share
-from bayesieve.wide._chunked import fit_chunks
-from bayesieve.wide._fit import (
-    WideData,
+from bayesieve.weights._wide_chunks import fit_chunks
+from bayesieve.weights._wide_solver import (
+    CountedRows,
     WideFit,
     WideSettings,
-    fit_wide,
-    screened,
-    warn_if_unfinished,
+    WideSolver,
 )
 
-__all__ = ["SelectiveWideNB", "information_penalty", "term_sizes"]
+__all__ = ["SelectiveWideNB", "WideWeightedNB", "information_penalty", "term_sizes"]
 
 _HELD_OUT = 0.2  # of the rows, when the penalty is to be chosen
 _SEED = 0  # of the held-out rows, so that a fit is a function of its data
 
 
-def _takes_chunks(estimator: SelectiveWideNB) -> bool:
-    if "regularization" not in estimator.get_params(deep=False):
-        name = type(estimator).__name__
-        raise AttributeError(
-            f"{name} cannot fit chunks: cross-validation needs all rows at once. Hint: "
-            f"{name.removesuffix('CV')}(regularization=...).fit_chunks."
-        )
-    return True
-
-
-class SelectiveWideNB(SupportClassifier, RowCounter):
-    """Base: counts, candidates, weights, prediction; holds no mathematics."""
+class WideWeightedNB(SupportClassifier, RowCounter):
+    """Base: counts, settings, keeping a fit, prediction; holds no mathematics."""
 
     _model: ClassVar[str]
     _kind: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
-            None,
-        ],
-        "regularization": [Interval(Real, 0, None, closed="left"), None],
         "alpha": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "exponent": [Interval(Real, 0, 1, closed="right")],
         "relaxed": ["boolean", StrOptions({"auto"})],
@@ -77,203 +72,116 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         "class_prior": ["array-like", None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
-        "warm_start": ["boolean"],
-        "callback": [callable, None],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "verbose": ["verbose"],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_features_in_": saved("int", "m"),
+        "feature_names_in_": saved("names", "m", optional=True),
+        "classes_": saved("labels", "C"),
+        "class_count_": saved("floats", "C", domain="counts"),
+        "class_log_prior_": saved("floats", "C", domain="logs"),
+        "class_intercept_": saved("floats", "C", domain="logs"),
+        "support_indices_": saved("indices", "k", "m"),
+        "k_": saved("int", "k"),
+        "_support_weights": saved("floats", "k", domain="counts", optional=True),
+        "weights_": saved("floats", "m", domain="counts", old=True),
+        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
+        "_weighted_slope": saved("floats", "k", "C"),
+        "_weighted_offset": saved("floats", "k", "C", optional=True),
+        "_importances": saved("floats", "k"),
+        "lambda_": saved("float", domain="known"),
+        "relaxation_": saved("float", domain="finite"),
+        "dual_gap_": saved("float"),
+        "path_": saved("weight path"),
+        "certificate_": saved("certificate"),
+        "n_candidates_": saved("int"),
+        "stopped_": saved("text"),
+        "n_iter_": saved("int"),
+    }
+
+    def _describe(self) -> Description:
+        return Description(
+            labels=self.classes_,
+            n_features=self.n_features_in_,
+            indices=self.support_indices_,
+            named=self._named(),
+            score=self._importances,
+            score_name="importance (nats)",
+            sentence=weighted_sentence(self.dual_gap_, self.k_, "features"),
+            # The proof of the likelihood is about the candidates.
+            detail=gain_detail(self.certificate_, int(self.certificate_.k), "features"),
+            certificate=self.certificate_,
+            dual_gap=self.dual_gap_,
+            stopped=self.stopped_,
+            class_count=self.class_count_,
+            problem=SupportProblem(self._model, {"alpha": self.alpha}),
+            weight_path=self.path_,
+            penalty=self.lambda_,
+            **class_weights(
+                self.classes_, self._log_parameters(), self._support_weights
+            ),
+        )
+
+    def _log_parameters(self) -> np.ndarray:
+        """Log-parameters whose contrast between classes a feature brings."""
+        return self.feature_log_prob_
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        values = {"_weighted_offset": None} | values
+        weights = values.pop("weights_", None)
+        if "_support_weights" not in values:  # a file of version 0.1
+            if weights is None:
+                raise ValueError("'_support_weights' is not there")
+            values["_support_weights"] = weights[values["support_indices_"]]
+        super()._restore(values)
 
     def _count_kind(self) -> str:
         return self._kind
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNB:
-        """Count, screen, and optimise the weights.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of 2 is the same row twice.
-
-        Returns
-        -------
-        self
-        """
-        if self.k is not None and self.regularization is not None:
-            raise ValueError(
-                f"{type(self).__name__} takes k or regularization, not both: a number "
-                f"of features sets the penalty. Got k={self.k!r} and "
-                f"regularization={self.regularization!r}."
-            )
-        begin = time.monotonic()
-        data = self._data(X, y, sample_weight)
-        settings = self._settings_for(data.counts)
-        start = self._start() if self.warm_start else None
-        settings = self._decided(data, settings)
-        left = self.max_seconds
-        if left is not None:
-            left = max(0.0, left - (time.monotonic() - begin))
-        with self._bar() as bar:
-            progress = Progress(left, self._callback(bar))
-            found = fit_wide(data, settings, progress, start)
-        self._keep(found, data.counts)
-        return self
-
-    @available_if(_takes_chunks)
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit_chunks(
-        self, chunks: Any, *, classes: Any = None, memory: int | None = None
-    ) -> SelectiveWideNB:
-        """Fit rows that come in chunks and need not fit in memory together.
-
-        The chunks are read at least twice: first they are counted and the candidates
-        screened; then the columns of the candidates, a small part of each chunk, are
-        kept and the fit is that of `fit` on all rows. Where even these exceed `memory`,
-        a random sample of the rows chooses the features (**heuristic**); their weights
-        are settled by all rows, at once or, where they do not fit either, by
-        mini-batches over the chunks in up to ten passes.
-
-        Parameters
-        ----------
-        chunks : list, or callable
-            Of (X, y) or (X, y, sample_weight); a callable returns an iterator over all
-            chunks each time it is called.
-        classes : array-like of shape (n_classes,), optional
-            All classes; found in the chunks unless given.
-        memory : int, optional
-            Bytes for the columns of the candidates; no limit unless given.
-
-        Returns
-        -------
-        self
-        """
-        name = type(self).__name__
-        if (self.k is None) == (self.regularization is None):
-            raise ValueError(
-                f"{name}.fit_chunks needs k or regularization, one of the two. "
-                f"Got k={self.k!r} and regularization={self.regularization!r}."
-            )
-        if self.relaxed == "auto":
-            raise ValueError(
-                f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
-                "False. Got 'auto'."
-            )
-        if memory is not None and (
-            isinstance(memory, bool) or not isinstance(memory, Integral) or memory < 1
-        ):
-            raise ValueError(
-                f"The 'memory' parameter of {name}.fit_chunks must be an int >= 1, in "
-                f"bytes, or None. Got {memory!r}."
-            )
-        again = chunks if callable(chunks) else _rereadable(chunks, name)
-        options = self._count_options()
-        strict = options.pop("strict_binary", False)
-        counts = ClassCounts.from_chunks(
-            map(_zeros_and_ones, again()) if strict else again(),
-            kind=self._kind,
-            classes=classes,
-            **options,
-        )
-        if counts.n_classes < 2:
-            raise ValueError(
-                f"{name} needs at least two classes. "
-                f"Got one class: {counts.classes.tolist()[0]!r}."
-            )
-        self.n_features_in_ = counts.n_features
-        if counts.feature_names is not None:
-            self.feature_names_in_ = np.asarray(counts.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        settings = self._settings_for(counts)
-        candidates = screened(counts, settings)
-        table = counts.feature_count[:, candidates.columns]
-        table = table if isinstance(table, np.ndarray) else table.toarray()
-        first = np.column_stack([counts.class_count, table])
-
-        def rows() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
-            sums = np.zeros_like(first)
-            for chunk in again():
-                X, names = as_matrix(chunk[0])
-                weight = None if len(chunk) < 3 else np.asarray(chunk[2], np.float64)
-                if names is None or counts.feature_names is None:
-                    part, columns = X, candidates.columns
-                else:
-                    wanted = np.asarray(counts.feature_names)[candidates.columns]
-                    part, columns = columns_by_name(X, names, wanted)
-                block = candidate_block(part, columns, self._model, settings.binarize)
-                y = label_array(np.asarray(chunk[1]))
-                codes = self._codes_among(y, counts.classes)
-                yield block, codes, weight
-                _add_class_sums(sums, block, codes, weight)
-            # Sums of at most 2**53 terms, each pass in an order of its own.
-            if not np.allclose(sums, first, rtol=1e-9, atol=1e-9 * np.abs(first).max()):
-                raise ValueError(
-                    f"{name}.fit_chunks must get the same chunks each time. Got other "
-                    "rows in a later pass than in the first."
-                )
-
-        with self._bar() as bar:
-            found = fit_chunks(
-                candidates,
-                rows,
-                settings,
-                n_features=counts.n_features,
-                class_weight=counts.class_count,
-                memory=memory,
-                progress=Progress(self.max_seconds, self._callback(bar)),
-            )
-        self._keep(found, counts)
-        return self
+    def _threshold(self) -> float | None:
+        """Above which a value counts as present, where that is what counts."""
+        return None
 
     # -------------------------------------------------------------------- preparing
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> WideData:
+    def _counted_rows(self, X: Any, y: Any, sample_weight: Any) -> CountedRows:
         X, codes, classes, weights = self._validated(
             X, y, None, sample_weight, first=True
         )
         counts = self._counted(X, codes, classes, weights)
         if sparse.issparse(X) and X.format == "csc":
             X = X.tocsr()  # rows are taken for folds; columns once, for the candidates
-        return WideData(X, codes, weights, counts)
+        return CountedRows(X, codes, weights, counts)
 
-    def _settings_for(self, counts: ClassCounts) -> WideSettings:
+    def _settings_for(
+        self,
+        counts: ClassCounts,
+        k: int | None = None,
+        regularization: float | None = None,
+    ) -> WideSettings:
         n_features = counts.n_features
         wanted = self._log_prior(counts.class_count)
         with np.errstate(divide="ignore"):
             learnt = np.log(counts.class_count / counts.class_count.sum())
+        user_prior = self.class_prior is not None or not self.fit_prior
         return WideSettings(
             model=self._model,
-            k=self._wanted_size(n_features),
-            penalty=self.regularization,
+            k=k,
+            regularization=regularization,
             share=0.0 if self.relaxed is True else 1.0,
             alpha=self._smoothing(n_features),
-            binarize=getattr(self, "binarize", None),
+            binarize=self._threshold(),
             exponent=float(self.exponent),
             candidates=self.candidates,
-            feature_cost=self._costs(n_features),
+            feature_cost=self._costs(n_features, k),
             refit_intercept=self.refit_intercept,
-            # An intercept that is refitted is that of the rows; a wish comes after.
+            # A refitted intercept is that of the rows; a user prior comes after.
             log_prior=learnt if self.refit_intercept else wanted,
-            wanted_prior=wanted if self._has_wish() else None,
+            wanted_prior=wanted if user_prior else None,
             tol=float(self.tol),
             owner=type(self).__name__,
         )
-
-    def _has_wish(self) -> bool:
-        return self.class_prior is not None or not self.fit_prior
-
-    def _wanted_size(self, n_features: int) -> int | None:
-        if isinstance(self.k, bool):
-            raise ValueError(
-                f"The 'k' parameter of {type(self).__name__} must be an int >= 1, a "
-                f"share in (0, 1) or None. Got {self.k!r}."
-            )
-        if self.k is None or isinstance(self.k, Integral):
-            return None if self.k is None else int(self.k)
-        return max(1, round(float(self.k) * n_features))
 
     def _smoothing(self, n_features: int) -> Any:
         if isinstance(self.alpha, Real):
@@ -282,13 +190,13 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
             "alpha", self.alpha, n_features, "numbers above 0", strict=True
         )
 
-    def _costs(self, n_features: int) -> np.ndarray | None:
+    def _costs(self, n_features: int, k: int | None) -> np.ndarray | None:
         if self.feature_cost is None:
             return None
         costs = self._one_a_feature(
             "feature_cost", self.feature_cost, n_features, "finite numbers >= 0"
         )
-        if self.k is not None and not costs.any():
+        if k is not None and not costs.any():
             raise ValueError(
                 f"The 'feature_cost' parameter of {type(self).__name__} must have a "
                 "cost above 0 for k to be searched by the penalty. Got zeros only."
@@ -308,78 +216,19 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
             )
         return values
 
-    def _decided(self, data: WideData, settings: WideSettings) -> WideSettings:
-        """Settings with everything chosen that was left to choose."""
-        options = self._counting()
-        shares = SHARES if self.relaxed == "auto" else (settings.share,)
-        clock = Clock(None if self.max_seconds is None else 0.5 * self.max_seconds)
-        if settings.k is None and settings.penalty is None:
-            split = self._held_out(data)
-            if split is None:
-                return replace(settings, penalty=information_penalty(data))
-            penalty, share = choose_penalty(
-                data, settings, split, options, shares, clock
-            )
-            return replace(settings, penalty=penalty, share=share)
-        if self.relaxed == "auto":
-            share = choose_share(data, settings, self._splits(data), options, clock)
-            return replace(settings, share=share)
-        return settings
-
-    def _splits(self, data: WideData) -> list[tuple[np.ndarray, np.ndarray]]:
-        rows = np.bincount(data.codes)
-        if isinstance(self.cv, Integral) and rows.max() < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs a class with two rows or more to "
-                "cross-validate. Got one row of each class."
-            )
-        with warnings.catch_warnings():
-            # A class of fewer rows than folds is missing in some; its rows count.
-            warnings.simplefilter("ignore", UserWarning)
-            return list(self._splitter(data).split(data.codes, data.codes))
-
-    def _splitter(self, data: WideData) -> Any:
-        if isinstance(self.cv, Integral):
-            rows = np.bincount(data.codes)
-            # A class of few rows has some in as many folds as it can.
-            folds = max(2, min(int(self.cv), int(rows[rows > 0].min())))
-            return StratifiedKFold(folds, shuffle=True, random_state=_SEED)
-        return check_cv(self.cv, data.codes, classifier=True)
-
-    def _held_out(self, data: WideData) -> tuple[np.ndarray, np.ndarray] | None:
-        """Training and test rows; None where a class has a single row."""
-        rows = np.bincount(data.codes, minlength=data.counts.n_classes)
-        if rows[rows > 0].min() < 2 or _HELD_OUT * data.codes.size < rows.size:
-            return None
-        splitter = StratifiedShuffleSplit(
-            1, test_size=_HELD_OUT, random_state=check_random_state(_SEED)
-        )
-        return next(splitter.split(data.codes, data.codes))
-
-    def _start(self) -> tuple[np.ndarray, np.ndarray] | None:
-        if not hasattr(self, "support_indices_"):
-            return None
-        return self.support_indices_, self._support_weights
+    def _splits(self, rows: CountedRows) -> list[Split]:
+        return splits_for_few(self.cv, rows.codes, type(self).__name__)
 
     def _bar(self) -> ProgressBar:
         bar = ProgressBar(type(self).__name__)
         bar.shown = bar.shown and bool(self.verbose)
         return bar
 
-    def _callback(self, bar: ProgressBar) -> Any:
-        def tell(state: OptimizerState) -> bool | None:
-            bar.update(
-                state.iteration + 1, f"{np.count_nonzero(state.weights)} features"
-            )
-            return None if self.callback is None else self.callback(state)
-
-        return tell if bar.shown or self.callback is not None else None
-
     # ---------------------------------------------------------------------- keeping
 
     def _keep(self, found: WideFit, counts: ClassCounts) -> None:
         """Store the model, and what prediction needs of the features in use."""
-        warn_if_unfinished(found, type(self).__name__)
+        found.warn(type(self).__name__)
         class_count = counts.class_count
         self.classes_ = counts.classes
         self.class_count_ = class_count
@@ -457,9 +306,218 @@ class SelectiveWideNB(SupportClassifier, RowCounter):
         return np.diff(start)
 
 
-def information_penalty(data: WideData) -> float:
+class SelectiveWideNB(WideWeightedNB):
+    """Weights for a number of features, a penalty, or one chosen on held-out rows."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            None,
+        ],
+        "regularization": [Interval(Real, 0, None, closed="left"), None],
+        **WideWeightedNB._parameter_constraints,
+        "warm_start": ["boolean"],
+        "callback": [callable, None],
+    }
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNB:
+        """Count, screen, and optimise the weights.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is the same row twice.
+
+        Returns
+        -------
+        self
+        """
+        if self.k is not None and self.regularization is not None:
+            raise ValueError(
+                f"{type(self).__name__} takes k or regularization, not both: a number "
+                f"of features sets the penalty. Got k={self.k!r} and "
+                f"regularization={self.regularization!r}."
+            )
+        begin = time.monotonic()
+        rows = self._counted_rows(X, y, sample_weight)
+        settings = self._settings_for(
+            rows.counts, self._wanted_size(rows.counts.n_features), self.regularization
+        )
+        start = None
+        if self.warm_start and hasattr(self, "support_indices_"):
+            start = self.support_indices_, self._support_weights
+        settings = self._chosen(rows, settings)
+        left = self.time_limit
+        if left is not None:
+            left = max(0.0, left - (time.monotonic() - begin))
+        with self._bar() as bar:
+            progress = Progress(left, self._callback(bar))
+            found = WideSolver.of(rows, settings, progress).fit(start)
+        self._keep(found, rows.counts)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_chunks(
+        self, chunks: Any, *, classes: Any = None, memory: int | None = None
+    ) -> SelectiveWideNB:
+        """Fit rows that come in chunks and need not fit in memory together.
+
+        The chunks are read at least twice: first they are counted and the candidates
+        screened; then the columns of the candidates, a small part of each chunk, are
+        kept and the fit is that of `fit` on all rows. Where even these exceed `memory`,
+        a random sample of the rows chooses the features (**heuristic**); their weights
+        are settled by all rows, at once or, where they do not fit either, by
+        mini-batches over the chunks in up to ten passes.
+
+        Parameters
+        ----------
+        chunks : list, or callable
+            Of (X, y) or (X, y, sample_weight); a callable returns an iterator over all
+            chunks each time it is called.
+        classes : array-like of shape (n_classes,), optional
+            All classes; found in the chunks unless given.
+        memory : int, optional
+            Bytes for the columns of the candidates; no limit unless given.
+
+        Returns
+        -------
+        self
+        """
+        name = type(self).__name__
+        if (self.k is None) == (self.regularization is None):
+            raise ValueError(
+                f"{name}.fit_chunks needs k or regularization, one of the two. "
+                f"Got k={self.k!r} and regularization={self.regularization!r}."
+            )
+        if self.relaxed == "auto":
+            raise ValueError(
+                f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
+                "False. Got 'auto'."
+            )
+        if memory is not None and (
+            isinstance(memory, bool) or not isinstance(memory, Integral) or memory < 1
+        ):
+            raise ValueError(
+                f"The 'memory' parameter of {name}.fit_chunks must be an int >= 1, in "
+                f"bytes, or None. Got {memory!r}."
+            )
+        again = chunks if callable(chunks) else _rereadable(chunks, name)
+        options = self._count_options()
+        strict = options.pop("strict_binary", False)
+        counts = ClassCounts.from_chunks(
+            map(_zeros_and_ones, again()) if strict else again(),
+            kind=self._kind,
+            classes=classes,
+            **options,
+        )
+        if counts.n_classes < 2:
+            raise ValueError(
+                f"{name} needs at least two classes. "
+                f"Got one class: {counts.classes.tolist()[0]!r}."
+            )
+        self.n_features_in_ = counts.n_features
+        if counts.feature_names is not None:
+            self.feature_names_in_ = np.asarray(counts.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        settings = self._settings_for(
+            counts, self._wanted_size(counts.n_features), self.regularization
+        )
+        candidates = settings.screened(counts)
+        table = counts.feature_count[:, candidates.columns]
+        table = table if isinstance(table, np.ndarray) else table.toarray()
+        first = np.column_stack([counts.class_count, table])
+
+        def rows() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+            sums = np.zeros_like(first)
+            for chunk in again():
+                X, names = as_matrix(chunk[0])
+                weight = None if len(chunk) < 3 else np.asarray(chunk[2], np.float64)
+                if names is None or counts.feature_names is None:
+                    part, columns = X, candidates.columns
+                else:
+                    wanted = np.asarray(counts.feature_names)[candidates.columns]
+                    part, columns = columns_by_name(X, names, wanted)
+                block = candidate_block(part, columns, self._model, settings.binarize)
+                y = label_array(np.asarray(chunk[1]))
+                codes = self._codes_among(y, counts.classes)
+                yield block, codes, weight
+                _add_class_sums(sums, block, codes, weight)
+            # Sums of at most 2**53 terms, each pass in an order of its own.
+            if not np.allclose(sums, first, rtol=1e-9, atol=1e-9 * np.abs(first).max()):
+                raise ValueError(
+                    f"{name}.fit_chunks must get the same chunks each time. Got other "
+                    "rows in a later pass than in the first."
+                )
+
+        with self._bar() as bar:
+            found = fit_chunks(
+                candidates,
+                rows,
+                settings,
+                n_features=counts.n_features,
+                class_weight=counts.class_count,
+                memory=memory,
+                progress=Progress(self.time_limit, self._callback(bar)),
+            )
+        self._keep(found, counts)
+        return self
+
+    def _callback(self, bar: ProgressBar) -> Any:
+        def tell(state: OptimizerState) -> bool | None:
+            bar.update(
+                state.iteration + 1, f"{np.count_nonzero(state.weights)} features"
+            )
+            return None if self.callback is None else self.callback(state)
+
+        return tell if bar.shown or self.callback is not None else None
+
+    def _wanted_size(self, n_features: int) -> int | None:
+        if isinstance(self.k, bool):
+            raise ValueError(
+                f"The 'k' parameter of {type(self).__name__} must be an int >= 1, a "
+                f"share in (0, 1) or None. Got {self.k!r}."
+            )
+        if self.k is None or isinstance(self.k, Integral):
+            return None if self.k is None else int(self.k)
+        return max(1, round(float(self.k) * n_features))
+
+    def _chosen(self, rows: CountedRows, settings: WideSettings) -> WideSettings:
+        """Settings with everything chosen that was left to choose."""
+        shares = SHARES if self.relaxed == "auto" else (settings.share,)
+        limit = None if self.time_limit is None else 0.5 * self.time_limit
+        counting = self._counting()
+        choice: WeightChoice
+        if settings.k is None and settings.regularization is None:
+            split = self._held_out(rows)
+            if split is None:
+                return replace(settings, regularization=information_penalty(rows))
+            choice = choose_penalty(rows, settings, split, counting, shares, limit)
+            settings = replace(settings, regularization=choice.penalty)
+        elif self.relaxed == "auto":
+            choice = choose_share(rows, settings, self._splits(rows), counting, limit)
+        else:
+            return settings
+        warn_if_interrupted(type(self).__name__, choice.stopped)
+        return replace(settings, share=choice.share)
+
+    def _held_out(self, rows: CountedRows) -> Split | None:
+        """Training and test rows; None where a class has a single row."""
+        sizes = np.bincount(rows.codes, minlength=rows.counts.n_classes)
+        if sizes[sizes > 0].min() < 2 or _HELD_OUT * rows.codes.size < sizes.size:
+            return None
+        splitter = StratifiedShuffleSplit(1, test_size=_HELD_OUT, random_state=_SEED)
+        return splits_of(splitter, rows.codes)[0]
+
+
+def information_penalty(rows: CountedRows) -> float:
     """Half the logarithm of the rows for each weight: what BIC asks of a parameter."""
-    return 0.5 * float(np.log(max(data.total_weight, 2.0)))
+    return 0.5 * float(np.log(max(rows.total_weight, 2.0)))
 
 
 def term_sizes(found: WideFit, counts: ClassCounts) -> np.ndarray:

@@ -8,48 +8,59 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import get_scorer
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve.naive_bayes._known import KnownPredictions
-from bayesieve.naive_bayes._selective_bernoulli import SelectiveBernoulliNB
-from bayesieve.naive_bayes._selective_multinomial import SelectiveMultinomialNB
-from bayesieve.naive_bayes._selective_wide import (
-    SelectiveWideNB,
-    information_penalty,
-)
+from bayesieve._description import CrossValidation, Description, Saved, saved
+from bayesieve.model_selection import HeldOutScorer, Split, choose, cv_results
+from bayesieve.model_selection._choice import finished_folds
+from bayesieve.model_selection._weight_choice import SHARES, path_scores
+from bayesieve.naive_bayes._selective_bernoulli import WeightedPresence
+from bayesieve.naive_bayes._selective_multinomial import WeightedCounts
+from bayesieve.naive_bayes._selective_wide import WideWeightedNB, information_penalty
+from bayesieve.utils._warnings import warn_if_interrupted
 from bayesieve.weights import geometric_grid
-from bayesieve.wide._choice import SHARES, cv_scores, mean_log_loss
-from bayesieve.wide._fit import WideData, WideModel, WideSettings
+from bayesieve.weights._wide_solver import (
+    CountedRows,
+    WideFit,
+    WideSettings,
+    WideSolver,
+)
 
 __all__ = ["SelectiveBernoulliNBCV", "SelectiveMultinomialNBCV"]
 
-_NOT_HERE = ("k", "regularization", "warm_start", "callback")
 
-
-class SelectiveWideNBCV(SelectiveWideNB):
+class SelectiveWideNBCV(WideWeightedNB):
     """A path of penalties scored on every fold, then one fit of all rows."""
 
-    k = regularization = callback = None
-    warm_start = False
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: allowed
-            for name, allowed in SelectiveWideNB._parameter_constraints.items()
-            if name not in _NOT_HERE
-        },
-        "n_lambdas": [Interval(Integral, 1, None, closed="left")],
-        "lambdas": ["array-like", None],
-        "scoring": [str, callable],
+        "regularization": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        **WideWeightedNB._parameter_constraints,
+        "scoring": [str, callable, None],
         "choice": [StrOptions({"best", "1se"})],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "lambda_best_": saved("float"),
+        "lambda_1se_": saved("float"),
+        "best_score_": saved("float"),
+        "cv_results_": saved("table"),
+        "cv_stopped_": saved("text"),
+    }
+
+    def _describe(self) -> Description:
+        """Beside the model, the scores of all penalties."""
+        found = CrossValidation.from_results(
+            self.cv_results_,
+            "param_regularization",
+            self.lambda_best_,
+            self.lambda_1se_,
+        )
+        return replace(super()._describe(), penalties=found)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNBCV:
         """Choose the penalty by cross-validation, then fit on all rows.
 
-        Ctrl-C, or the end of `max_seconds`, ends the cross-validation: the penalty is
+        Ctrl-C, or the end of `time_limit`, ends the cross-validation: the penalty is
         chosen by what was scored so far, and the fit of all rows follows.
 
         Parameters
@@ -63,56 +74,55 @@ class SelectiveWideNBCV(SelectiveWideNB):
         -------
         self
         """
-        data = self._data(X, y, sample_weight)
-        settings = self._settings_for(data.counts)
-        whole = WideModel.of(data, settings)
-        penalties = self._penalties(whole)
+        rows = self._counted_rows(X, y, sample_weight)
+        settings = self._settings_for(rows.counts)
+        solver = WideSolver.of(rows, settings)
+        penalties = self._penalties(solver)
         shares = SHARES if self.relaxed == "auto" else (settings.share,)
-        splits = self._splits(data)
-        scores, sizes = self._scored(data, settings, splits, penalties, shares)
-        chosen, share = self._choose(data, penalties, shares, scores, sizes)
-        found = self._final(whole, penalties, chosen, share)
-        self._keep(found, data.counts)
+        splits = self._splits(rows)
+        scores, sizes = self._scored(rows, settings, splits, penalties, shares)
+        chosen, share = self._choose(rows, penalties, shares, scores, sizes)
+        self._keep(self._final(solver, penalties, chosen, share), rows.counts)
         if self.cv_stopped_ != "converged":
             self.stopped_ = self.cv_stopped_
+            warn_if_interrupted(type(self).__name__, self.cv_stopped_)
         return self
 
-    def _penalties(self, model: WideModel) -> np.ndarray:
-        if self.lambdas is None:
-            largest = model.solver.largest
-            ratio = model.least_penalty / largest if largest > 0.0 else 1.0
-            return geometric_grid(largest, self.n_lambdas, ratio)
-        given = np.asarray(self.lambdas, dtype=np.float64).ravel()
+    def _penalties(self, solver: WideSolver) -> np.ndarray:
+        """Penalties to try, decreasing."""
+        if isinstance(self.regularization, Integral):
+            largest = solver.path.largest
+            ratio = solver.least_penalty / largest if largest > 0.0 else 1.0
+            return geometric_grid(largest, int(self.regularization), ratio)
+        given = np.asarray(self.regularization, dtype=np.float64).ravel()
         if not given.size or not np.isfinite(given).all() or not (given >= 0).all():
             raise ValueError(
-                f"The 'lambdas' parameter of {type(self).__name__} must hold finite "
-                f"numbers >= 0. Got {self.lambdas!r}."
+                f"The 'regularization' parameter of {type(self).__name__} must be an "
+                "int >= 1, the number of penalties, or hold finite numbers >= 0. Got "
+                f"{self.regularization!r}."
             )
         return np.unique(given)[::-1]
 
     def _scored(
         self,
-        data: WideData,
+        rows: CountedRows,
         settings: WideSettings,
-        splits: list[tuple[np.ndarray, np.ndarray]],
+        splits: list[Split],
         penalties: np.ndarray,
         shares: tuple[float, ...],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores (shares, penalties, folds) and sizes (penalties, folds)."""
-        scorer = (
-            get_scorer(self.scoring)
-            if isinstance(self.scoring, str)
-            else (self.scoring)
-        )
-        classes = data.counts.classes
-        labels = classes[data.codes]
+        scorer = HeldOutScorer(self.scoring, rows.counts.classes)
 
         def score(joint: np.ndarray, test: np.ndarray) -> float:
-            if self.scoring == "neg_log_loss":  # a class may be missing in a fold
-                return -mean_log_loss(joint, data.codes[test], None)
-            return float(scorer(KnownPredictions(classes, joint), test, labels[test]))
+            return scorer(joint, rows.codes[test], test)
 
         begin = time.monotonic()
+
+        def time_is_up() -> bool:
+            limit = self.time_limit
+            return limit is not None and time.monotonic() - begin >= limit
+
         with self._bar() as bar:
             bar.total = len(splits) * penalties.size
 
@@ -120,77 +130,64 @@ class SelectiveWideNBCV(SelectiveWideNB):
                 bar.update(
                     fold * penalties.size + penalty, f"fold {fold + 1}/{len(splits)}"
                 )
-                used = time.monotonic() - begin
-                if self.max_seconds is not None and used >= self.max_seconds:
+                if time_is_up():
                     raise StopIteration
 
-            found = cv_scores(
-                data, settings, splits, self._counting(), penalties, shares, score, tell
+            found = path_scores(
+                rows, settings, splits, self._counting(), penalties, shares, score, tell
             )
         if not np.isnan(found[0]).any():
             self.cv_stopped_ = "converged"
-        elif self.max_seconds is not None and (
-            time.monotonic() - begin >= self.max_seconds
-        ):
-            self.cv_stopped_ = "time"
         else:
-            self.cv_stopped_ = "interrupted"
+            self.cv_stopped_ = "time" if time_is_up() else "interrupted"
         return found
 
     def _choose(
         self,
-        data: WideData,
+        rows: CountedRows,
         penalties: np.ndarray,
         shares: tuple[float, ...],
         scores: np.ndarray,
         sizes: np.ndarray,
     ) -> tuple[float, float]:
-        """Best pair, and the largest penalty within one standard error of it."""
-        whole = ~np.isnan(scores).any(axis=(0, 1))
-        if whole.any():
-            scores, sizes = scores[:, :, whole], sizes[:, whole]
-        else:  # stopped within the first fold: what it has
-            scores, sizes = scores[:, :, :1], sizes[:, :1]
-        mean = scores.mean(axis=2)
-        if np.isnan(mean).all():
-            self.lambda_best_ = self.lambda_1se_ = information_penalty(data)
+        """Penalty and share to fit: the best, or the largest within one error of it."""
+        choice = choose(scores)
+        if choice is None:
+            self.lambda_best_ = self.lambda_1se_ = information_penalty(rows)
             self.best_score_, share = np.nan, shares[0]
         else:
-            s, p = np.unravel_index(int(np.nanargmax(mean)), mean.shape)
-            error = scores[s, p].std(ddof=0) / np.sqrt(scores.shape[2])
-            within = np.flatnonzero(mean[s] >= mean[s, p] - error)
-            self.lambda_best_ = float(penalties[p])
-            self.lambda_1se_ = float(penalties[within[0]])
-            self.best_score_, share = float(mean[s, p]), shares[s]
-        pairs = [(i, j) for i in range(len(shares)) for j in range(penalties.size)]
-        flat = scores.reshape(len(pairs), scores.shape[2])
+            self.lambda_best_ = float(penalties[choice.best])
+            self.lambda_1se_ = float(penalties[choice.within_error])
+            self.best_score_, share = choice.score, shares[choice.setting]
+        sizes = finished_folds(np.where(np.isnan(scores[0]), np.nan, sizes)[None])[0]
+        scores = finished_folds(scores)
         self.cv_results_ = {
-            "lambda": np.array([penalties[j] for _, j in pairs]),
-            "relaxation": np.array([1.0 - shares[i] for i, _ in pairs]),
-            **{f"split{f}_test_score": flat[:, f] for f in range(flat.shape[1])},
-            "mean_test_score": flat.mean(axis=1),
-            "std_test_score": flat.std(axis=1),
-            "n_features": np.array([sizes[j].mean() for _, j in pairs]),
+            **cv_results(
+                [
+                    {"regularization": float(penalty), "relaxation": 1.0 - share}
+                    for share in shares
+                    for penalty in penalties
+                ],
+                scores.reshape(-1, scores.shape[2]),
+            ),
+            "n_features": np.tile(sizes.mean(axis=1), len(shares)),
         }
         return (self.lambda_1se_ if self.choice == "1se" else self.lambda_best_), share
 
     def _final(
-        self, model: WideModel, penalties: np.ndarray, chosen: float, share: float
-    ) -> Any:
+        self, solver: WideSolver, penalties: np.ndarray, chosen: float, share: float
+    ) -> WideFit:
         """Fit of all rows along the penalties down to the chosen one."""
         last = min(self.lambda_best_, self.lambda_1se_, chosen)
-        solver = model.solver
         points = {}
-        for penalty in penalties[penalties > last]:
-            points[float(penalty)] = solver.solve(float(penalty))
-        points[last] = solver.solve(last)
+        for penalty in [*penalties[penalties > last].tolist(), last]:
+            points[penalty] = solver.path.solve(penalty)
         point = points[chosen]
-        support = model.support(point, None)
-        model.settings = replace(model.settings, share=share)
-        return model.fit_of(point, support, model.refitted(point, support, share))
+        state = solver.refit(point, np.flatnonzero(point.weights), share)
+        return solver.fit_of(point, state, share)
 
 
-class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
+class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
     """`SelectiveMultinomialNB` with its penalty chosen by cross-validation.
 
     In each fold the counts are those of the other folds and the candidates are screened
@@ -199,15 +196,13 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
 
     Parameters
     ----------
-    n_lambdas : int, default=50
-        Penalties to try, geometric from the one that keeps every weight at zero down to
-        a tenth of a nat.
-    lambdas : array-like of float, optional
-        The penalties themselves.
+    regularization : int or array-like of float, default=50
+        Penalties to try: how many, geometric from the one that keeps every weight at
+        zero down to a tenth of a nat, or the penalties themselves.
     cv : int, splitter or iterable of splits, default=5
-        As in scikit-learn; an int means shuffled stratified folds.
-    scoring : str or callable, default="neg_log_loss"
-        As in scikit-learn.
+        As in scikit-learn; an int means stratified folds.
+    scoring : str, callable or None, default=None
+        As in scikit-learn; None is accuracy.
     choice : {"best", "1se"}, default="best"
         Which penalty to fit: the best one, or the largest within one standard error of
         it, which has fewer features.
@@ -217,7 +212,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         As in `SelectiveMultinomialNB`.
     class_prior, tol
         As in `SelectiveMultinomialNB`.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the cross-validation; then, or after Ctrl-C, the penalty is chosen by
         what was scored so far. The fit of all rows comes after.
     verbose : bool, default=False
@@ -230,10 +225,11 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
     best_score_ : float
         Mean score of the best penalty.
     cv_results_ : dict
-        ``lambda``, ``relaxation``, ``mean_test_score``, ``std_test_score``, scores of
-        each split, and ``n_features``, the mean number of features.
+        As in ``GridSearchCV``, for ``regularization`` and ``relaxation``; with
+        ``n_features``, the mean number of features.
     cv_stopped_ : str
-        "converged", or why the cross-validation ended early.
+        "converged", or why the cross-validation ended early: "time", "interrupted"
+        (with an `InterruptedFitWarning`).
     lambda_, weights_, support_, path_
         And all others: those of `SelectiveMultinomialNB`.
 
@@ -245,7 +241,7 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
     >>> y = rng.integers(2, size=200)
     >>> X = rng.poisson(1.0, size=(200, 30))
     >>> X[:, :3] += rng.poisson(2.0 * y[:, None], size=(200, 3))
-    >>> model = SelectiveMultinomialNBCV(n_lambdas=20, choice="1se").fit(X, y)
+    >>> model = SelectiveMultinomialNBCV(regularization=20, choice="1se").fit(X, y)
     >>> model.support_indices_
     array([0, 1, 2])
     """
@@ -257,10 +253,9 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
     def __init__(
         self,
         *,
-        n_lambdas: int = 50,
-        lambdas: Any = None,
+        regularization: Any = 50,
         cv: Any = 5,
-        scoring: Any = "neg_log_loss",
+        scoring: Any = None,
         choice: str = "best",
         relaxed: bool | str = True,
         alpha: Any = 1.0,
@@ -271,11 +266,10 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         tol: float = 3e-4,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_lambdas = n_lambdas
-        self.lambdas = lambdas
+        self.regularization = regularization
         self.cv = cv
         self.scoring = scoring
         self.choice = choice
@@ -288,11 +282,11 @@ class SelectiveMultinomialNBCV(SelectiveWideNBCV, SelectiveMultinomialNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.tol = tol
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.verbose = verbose
 
 
-class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
+class SelectiveBernoulliNBCV(WeightedPresence, SelectiveWideNBCV):
     """`SelectiveBernoulliNB` with its penalty chosen by cross-validation.
 
     In each fold the counts are those of the other folds and the candidates are screened
@@ -301,15 +295,13 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
 
     Parameters
     ----------
-    n_lambdas : int, default=50
-        Penalties to try, geometric from the one that keeps every weight at zero down to
-        a tenth of a nat.
-    lambdas : array-like of float, optional
-        The penalties themselves.
+    regularization : int or array-like of float, default=50
+        Penalties to try: how many, geometric from the one that keeps every weight at
+        zero down to a tenth of a nat, or the penalties themselves.
     cv : int, splitter or iterable of splits, default=5
-        As in scikit-learn; an int means shuffled stratified folds.
-    scoring : str or callable, default="neg_log_loss"
-        As in scikit-learn.
+        As in scikit-learn; an int means stratified folds.
+    scoring : str, callable or None, default=None
+        As in scikit-learn; None is accuracy.
     choice : {"best", "1se"}, default="best"
         Which penalty to fit: the best one, or the largest within one standard error of
         it, which has fewer features.
@@ -319,7 +311,7 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         As in `SelectiveBernoulliNB`.
     fit_prior, class_prior, tol
         As in `SelectiveBernoulliNB`.
-    max_seconds : float, optional
+    time_limit : float, optional
         Time for the cross-validation; then, or after Ctrl-C, the penalty is chosen by
         what was scored so far. The fit of all rows comes after.
     verbose : bool, default=False
@@ -332,10 +324,11 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
     best_score_ : float
         Mean score of the best penalty.
     cv_results_ : dict
-        ``lambda``, ``relaxation``, ``mean_test_score``, ``std_test_score``, scores of
-        each split, and ``n_features``, the mean number of features.
+        As in ``GridSearchCV``, for ``regularization`` and ``relaxation``; with
+        ``n_features``, the mean number of features.
     cv_stopped_ : str
-        "converged", or why the cross-validation ended early.
+        "converged", or why the cross-validation ended early: "time", "interrupted"
+        (with an `InterruptedFitWarning`).
     lambda_, weights_, support_, path_
         And all others: those of `SelectiveBernoulliNB`.
 
@@ -347,7 +340,7 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
     >>> y = rng.integers(2, size=200)
     >>> X = rng.random((200, 30)) < 0.5
     >>> X[:, :3] = rng.random((200, 3)) < 0.2 + 0.6 * y[:, None]
-    >>> model = SelectiveBernoulliNBCV(n_lambdas=20, choice="1se").fit(X, y)
+    >>> model = SelectiveBernoulliNBCV(regularization=20, choice="1se").fit(X, y)
     >>> model.support_indices_
     array([0, 1, 2])
     """
@@ -360,10 +353,9 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
     def __init__(
         self,
         *,
-        n_lambdas: int = 50,
-        lambdas: Any = None,
+        regularization: Any = 50,
         cv: Any = 5,
-        scoring: Any = "neg_log_loss",
+        scoring: Any = None,
         choice: str = "best",
         relaxed: bool | str = True,
         alpha: Any = 1.0,
@@ -375,11 +367,10 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         tol: float = 3e-4,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_lambdas = n_lambdas
-        self.lambdas = lambdas
+        self.regularization = regularization
         self.cv = cv
         self.scoring = scoring
         self.choice = choice
@@ -393,5 +384,5 @@ class SelectiveBernoulliNBCV(SelectiveWideNBCV, SelectiveBernoulliNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.tol = tol
-        self.max_seconds = max_seconds
+        self.time_limit = time_limit
         self.verbose = verbose

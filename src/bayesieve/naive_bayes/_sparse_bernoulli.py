@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions
+from bayesieve._description import Saved, class_weights, logit, saved
+from bayesieve._estimator import presence_options
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -92,6 +94,10 @@ class SparseBernoulliNB(SparseNaiveBayes):
         "smoothing": [StrOptions({"laplace", "truncated"})],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
+        "_absent_log_prob": saved("floats", "C", "k", domain="logs"),
+    }
 
     def __init__(
         self,
@@ -117,9 +123,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         self.keep_counts = keep_counts
 
     def _count_options(self) -> dict[str, Any]:
-        if self.binarize is None:
-            return {"strict_binary": True}
-        return {"threshold": self.binarize}
+        return presence_options(self.binarize)
 
     def _solver_options(self) -> dict[str, Any]:
         return {"alpha": self.alpha, "smoothing": self.smoothing}
@@ -129,13 +133,16 @@ class SparseBernoulliNB(SparseNaiveBayes):
         with np.errstate(divide="ignore"):
             self._absent_log_prob = np.log1p(-selection.solution.estimates)
 
+    def _class_weights(self) -> dict[str, Any]:
+        return class_weights(self.classes_, logit(self.feature_log_prob_))
+
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         present = self._presence(part)
         never = np.isneginf(self.feature_log_prob_)  # both only with alpha = 0
         always = np.isneginf(self._absent_log_prob)
         absent_log = np.where(always, 0.0, self._absent_log_prob)
         weights = np.where(never, 0.0, self.feature_log_prob_) - absent_log
-        scores = np.asarray(present @ weights.T) + absent_log.sum(axis=1)
+        scores: np.ndarray = np.asarray(present @ weights.T) + absent_log.sum(axis=1)
         if never.any() or always.any():
             unexpected = np.asarray(present @ never.T.astype(np.float64))
             met = np.asarray(present @ always.T.astype(np.float64))

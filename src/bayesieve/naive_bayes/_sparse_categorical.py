@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import Interval
+from bayesieve._description import Saved, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.solvers._selection import Selection
@@ -84,6 +85,10 @@ class SparseCategoricalNB(SparseNaiveBayes):
             None,
         ],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_categories_": saved("integers", "k"),
+        "feature_log_prob_": saved("floats", "C", "categories", domain="logs"),
+    }
 
     def __init__(
         self,
@@ -113,10 +118,23 @@ class SparseCategoricalNB(SparseNaiveBayes):
         return {"alpha": self.alpha}
 
     def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        assert counts.n_categories is not None
         self.n_categories_ = counts.n_categories[self.support_indices_]
         ends = np.cumsum(self.n_categories_)[:-1]
         table = np.nan_to_num(selection.solution.log_theta, nan=0.0, neginf=-np.inf)
         self.feature_log_prob_ = np.split(table, ends, axis=1) if self.k_ else []
+
+    def _to_save(self) -> dict[str, Any]:
+        empty = np.zeros((self.classes_.shape[0], 0))
+        table = np.hstack([empty, *self.feature_log_prob_])
+        return super()._to_save() | {"feature_log_prob_": table}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        sizes, table = values["n_categories_"], values["feature_log_prob_"]
+        if (sizes < 1).any() or sum(sizes.tolist()) != table.shape[1]:
+            raise ValueError("'n_categories_' does not add up to 'feature_log_prob_'")
+        split = np.split(table, np.cumsum(sizes)[:-1], axis=1) if sizes.size else []
+        super()._restore(values | {"feature_log_prob_": split})
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         n_rows, n_classes = part.shape[0], self.classes_.shape[0]

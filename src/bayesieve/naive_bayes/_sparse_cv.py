@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._compat import Interval, StrOptions, available_if, fit_context
+from bayesieve._description import CrossValidation, Description, Saved, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.exceptions import GapWarning
@@ -62,6 +63,21 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         "scoring": [str, callable, None],
         "choice": [StrOptions({"best", "1se"})],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "alpha_": saved("float", domain="counts"),
+        "k_best_": saved("int"),
+        "k_1se_": saved("int"),
+        "best_score_": saved("float"),
+        "cv_results_": saved("table"),
+    }
+
+    def _describe(self) -> Description:
+        """Beside the model, the scores of all sizes at the chosen smoothing."""
+        at = np.asarray(self.cv_results_["param_alpha"]) == self.alpha_
+        found = CrossValidation.from_results(
+            self.cv_results_, "param_k", self.k_best_, self.k_1se_, rows=at
+        )
+        return replace(super()._describe(), sizes=found)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseNaiveBayesCV:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import Interval, StrOptions
+from bayesieve._description import Saved, mean_weights, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.solvers._gaussian import pooled_moments
@@ -84,6 +85,11 @@ class SparseGaussianNB(SparseNaiveBayes):
         "variance": [StrOptions({"class", "pooled"})],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "theta_": saved("floats", "C", "k"),
+        "var_": saved("floats", "C", "k", domain="counts"),
+        "epsilon_": saved("float", domain="counts"),
+    }
 
     def __init__(
         self,
@@ -114,6 +120,8 @@ class SparseGaussianNB(SparseNaiveBayes):
         support = self.support_indices_
         rows = counts.class_count[:, None]
         seen = rows > 0
+        assert counts.mean is not None
+        assert counts.centred_squares is not None
         self.epsilon_ = self.var_smoothing * float(total.max())
         # A class that has not been seen yet keeps the overall moments.
         self.theta_ = np.where(seen, counts.mean[:, support], mean[support])
@@ -124,6 +132,9 @@ class SparseGaussianNB(SparseNaiveBayes):
         else:
             variances = np.repeat(within[None, support], rows.shape[0], axis=0)
         self.var_ = variances + self.epsilon_
+
+    def _class_weights(self) -> dict[str, Any]:
+        return mean_weights(self.classes_, self.theta_, self.var_)
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         scores = np.empty((part.shape[0], self.classes_.shape[0]))
@@ -155,17 +166,17 @@ def _sparse_distance(part: Any, mean: np.ndarray, inverse: np.ndarray) -> np.nda
     values = entries.data.astype(np.float64)
     change = values * (values - 2.0 * mean[entries.col]) * inverse[entries.col]
     by_row = np.bincount(entries.row, weights=change, minlength=part.shape[0])
-    return (mean**2 * inverse).sum() + by_row
+    return np.asarray((mean**2 * inverse).sum() + by_row)
 
 
 def _misses(part: Any, mean: np.ndarray, certain: np.ndarray) -> np.ndarray:
     """Rows with a value other than the only one a certain column has in a class."""
     if not sparse.issparse(part):
-        return (part[:, certain] != mean[certain]).any(axis=1)
+        return np.asarray((part[:, certain] != mean[certain]).any(axis=1))
     entries = part.tocoo()
     stored = certain[entries.col] & (entries.data != 0)
     right = entries.data == mean[entries.col]
     n_rows = part.shape[0]
     met = np.bincount(entries.row[stored & right], minlength=n_rows)
     wrong = np.bincount(entries.row[stored & ~right], minlength=n_rows)
-    return (met < (certain & (mean != 0)).sum()) | (wrong > 0)
+    return np.asarray((met < (certain & (mean != 0)).sum()) | (wrong > 0))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from bayesieve._description import Saved, class_weights, saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -106,6 +107,9 @@ class SparseMultinomialNB(SparseNaiveBayes):
         **SparseNaiveBayes._parameter_constraints,
         "alpha": alpha_constraint(),
     }
+    _saved: ClassVar[dict[str, Saved]] = {
+        "feature_log_prob_": saved("floats", "C", "k", domain="logs")
+    }
 
     def __init__(
         self,
@@ -131,6 +135,9 @@ class SparseMultinomialNB(SparseNaiveBayes):
 
     def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
         self.feature_log_prob_ = selection.solution.log_theta
+
+    def _class_weights(self) -> dict[str, Any]:
+        return class_weights(self.classes_, self.feature_log_prob_)
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         values = part.data if sparse.issparse(part) else part

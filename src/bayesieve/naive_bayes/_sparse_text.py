@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bayesieve._compat import Interval, StrOptions
+from bayesieve._description import (
+    Description,
+    Saved,
+    class_weights,
+    gain_detail,
+    logit,
+    proof_sentence,
+    saved,
+    weighted_sentence,
+)
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._from_text import from_text_parts, readable_twice
-from bayesieve.counts._term_names import TermNames
+from bayesieve.counts._from_text import TextSource
+from bayesieve.counts._selection import document_frequency, documents_with, prune
+from bayesieve.counts._texts import count_texts
 from bayesieve.io._row_bounds import LONGEST_ROW
-from bayesieve.io._same_rows import SameRows
-from bayesieve.io._sources import chosen_source, text_pieces
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
+from bayesieve.naive_bayes._selective_wide import term_sizes
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
-from bayesieve.naive_bayes._text_learner import TEXT_KINDS, TextLearner, of_kind
-from bayesieve.text._counter import TermMatcher
-from bayesieve.text._rows import term_rows
+from bayesieve.naive_bayes._text_weights import fit_term_weights
+from bayesieve.solvers._selection import Selection, select_features
+from bayesieve.text._matching import TermMatcher
+from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils import encode_labels, label_array
+from bayesieve.utils._resources import limited_threads
 
 __all__ = ["SparseTextNB"]
 
@@ -29,9 +45,23 @@ _DOCUMENTS = [
     Interval(Real, 0, 1, closed="both"),
     Interval(Integral, 1, None, closed="left"),
 ]
+#: Counts that each model needs.
+_KINDS = {"multinomial": "count", "bernoulli": "binary"}
+_TEXTS_AT_ONCE = 100_000  # whose rows of terms are made in one go
+#: Gives (texts, class codes), the same each time it is called.
+Batches = Callable[[], Iterator[tuple[Any, np.ndarray]]]
+
+#: With ``weights=True`` all of these are there, else none.
+_OF_WEIGHTS = {
+    "weights_": saved("floats", "k", domain="counts", optional=True),
+    "_start": saved("floats", "C", domain="logs", optional=True),
+    "lambda_": saved("float", domain="known", optional=True),
+    "dual_gap_": saved("float", optional=True),
+    "path_": saved("weight path", optional=True),
+}
 
 
-class SparseTextNB(TextLearner):
+class SparseTextNB(SparseNaiveBayes):
     r"""Naive Bayes on the k best terms of raw texts, with a certificate.
 
     The same model as `CountVectorizer` followed by `SparseMultinomialNB` (or
@@ -83,9 +113,9 @@ class SparseTextNB(TextLearner):
         Close the gap of the relaxation by branch and bound (multinomial).
     time_limit : float or None, default=10.0
         Seconds the search may take.
-    threads : int or None, default=None
-        Threads that count; None for one per processor. The result does not depend on
-        them.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one per processor. The result does
+        not depend on them.
     memory_budget : int or None, default=None
         Bytes for counting; beyond, tables go to temporary files. None: no limit.
     keep_counts : bool, default=False
@@ -158,7 +188,7 @@ class SparseTextNB(TextLearner):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseNaiveBayes._parameter_constraints,
-        "model": [StrOptions(set(TEXT_KINDS))],
+        "model": [StrOptions(set(_KINDS))],
         "weights": ["boolean"],
         "alpha": alpha_constraint(),
         "analyzer": [StrOptions({"word", "char", "char_wb"})],
@@ -171,8 +201,16 @@ class SparseTextNB(TextLearner):
         "min_df": _DOCUMENTS,
         "max_df": _DOCUMENTS,
         "decode_error": [StrOptions({"strict", "ignore", "replace"})],
-        "threads": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Integral, None],
         "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
+    }
+    _saved: ClassVar[dict[str, Saved]] = {
+        **SparseBernoulliNB._saved,
+        "_names": saved("names", "k"),
+        "_options": saved("plain"),
+        "document_frequency_": saved("floats", "k", domain="counts", optional=True),
+        "counts_": saved("counts", optional=True),  # rare terms are among them
+        **_OF_WEIGHTS,
     }
 
     def __init__(
@@ -188,7 +226,7 @@ class SparseTextNB(TextLearner):
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
         strip_accents: str | None = None,
-        token_pattern: str = r"(?u)\b\w\w+\b",
+        token_pattern: str = DEFAULT_PATTERN,
         stop_words: Any = None,
         binary: bool = False,
         min_df: float = 1,
@@ -196,7 +234,7 @@ class SparseTextNB(TextLearner):
         decode_error: str = "strict",
         exact: bool = True,
         time_limit: float | None = 10.0,
-        threads: int | None = None,
+        n_jobs: int | None = -1,
         memory_budget: int | None = None,
         keep_counts: bool = False,
     ) -> None:
@@ -218,7 +256,7 @@ class SparseTextNB(TextLearner):
         self.decode_error = decode_error
         self.exact = exact
         self.time_limit = time_limit
-        self.threads = threads
+        self.n_jobs = n_jobs
         self.memory_budget = memory_budget
         self.keep_counts = keep_counts
 
@@ -240,7 +278,18 @@ class SparseTextNB(TextLearner):
         -------
         self
         """
-        return super().fit(X, y, sample_weight)
+        if not self.weights:
+            return super().fit(X, y, sample_weight)
+        self._validate_params()
+        texts, codes, classes = self._checked(X, y, None, sample_weight)
+        counts = self._count_coded(texts, codes, classes)
+
+        def batches() -> Iterator[tuple[Any, np.ndarray]]:
+            for first in range(0, len(texts), _TEXTS_AT_ONCE):
+                part = slice(first, first + _TEXTS_AT_ONCE)
+                yield texts[part], codes[part]
+
+        return self._fit_weights(counts, batches)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -324,58 +373,262 @@ class SparseTextNB(TextLearner):
         """
         self._validate_params()
         name = type(self).__name__
-        pieces = text_pieces(
-            chosen_source(source, sql), text, label, self.threads, max_row_bytes
+        texts = TextSource(
+            source,
+            text,
+            label,
+            sql=sql,
+            on_bad_rows=on_bad_rows,
+            max_row_bytes=max_row_bytes,
+            n_jobs=self.n_jobs,
+            again=f"{name} with weights=True" if self.weights else None,
         )
-        if self.weights and not readable_twice(pieces):
-            raise ValueError(
-                f"{name} with weights=True reads the source twice, and an iterator can "
-                "be read once. Hint: pass a list of batches, a table, a query or files."
-            )
-        same_rows = SameRows() if self.weights else None
-        counts = ClassCounts._of(
-            from_text_parts(
-                pieces,
-                text,
-                label,
+        with limited_threads(self.n_jobs):
+            counts = texts.count(
+                ClassCounts,
                 self._text_options(),
-                min_df=1,
-                max_df=1.0,
-                max_features=None,
-                classes=None,
-                threads=self.threads,
-                memory_budget=self.memory_budget,
-                spill_folder=None,
-                on_bad_rows=on_bad_rows,
                 checkpoint=checkpoint,
                 progress=progress,
-                tfidf=False,
-                same_rows=same_rows,
+                memory_budget=self.memory_budget,
             )
-        )
         if counts.n_classes < 2:
             raise ValueError(
                 f"{name} needs at least two classes in {label!r}. "
                 f"Got one class: {counts.classes.tolist()[0]!r}."
             )
-        counts = of_kind(counts, self._count_kind())
-        if same_rows is None:
+        counts = self._of_model(counts)
+        if not self.weights:
             return self.fit_counts(counts)
+        return self._fit_weights(counts, lambda: texts.read_again(counts.classes))
 
-        def rows_of(names: TermNames) -> Iterator[tuple[Any, np.ndarray]]:
-            return term_rows(
-                pieces,
-                TermMatcher(names, self._text_options()),
-                counts.classes,
-                skip=on_bad_rows == "skip",
-                threads=self.threads,
-                same_rows=same_rows,
+    # ----------------------------------------------------------------- counting
+
+    @property
+    def _model(self) -> str:  # type: ignore[override]
+        return self.model
+
+    def _count_kind(self) -> str:
+        return _KINDS[self.model]
+
+    def _needs_rows(self) -> bool:
+        return self.weights
+
+    def _count_options(self) -> dict[str, Any]:
+        words = self.stop_words
+        return {
+            "model": self.model,
+            **asdict(self._text_options()),
+            # As it was written, not the list of all English stop words.
+            "stop_words": words if words in (None, "english") else sorted(words),
+        }
+
+    def _text_options(self) -> TextOptions:
+        return TextOptions(
+            analyzer=self.analyzer,
+            ngram_range=self.ngram_range,
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            token_pattern=self.token_pattern,
+            stop_words=self.stop_words,
+            # Presence is all the Bernoulli model looks at, also at prediction.
+            binary=self.binary or self.model == "bernoulli",
+        )
+
+    def _count(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> ClassCounts:
+        texts, codes, classes = self._checked(X, y, classes, sample_weight)
+        if self.weights:
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit cannot optimise weights, which "
+                "need all texts. Got weights=True. Hint: use fit, or fit_files for "
+                "texts in files."
             )
+        return self._count_coded(texts, codes, classes)
 
+    def _count_coded(
+        self, texts: Any, codes: np.ndarray, classes: np.ndarray
+    ) -> ClassCounts:
+        with limited_threads(self.n_jobs):
+            counts = count_texts(
+                ClassCounts,
+                texts,
+                codes,
+                classes,
+                self._text_options(),
+                n_jobs=self.n_jobs,
+                memory_budget=self.memory_budget,
+                decode_error=self.decode_error,
+            )
+        return self._of_model(counts)
+
+    def _of_model(self, counts: ClassCounts) -> ClassCounts:
+        """Counts of texts as the model takes them: presences are documents already."""
+        if self.model == "bernoulli":
+            return counts._with(document_count=None)
+        return counts._with(kind="count")
+
+    def _checked(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The texts, the class code of each, and the classes."""
+        name = type(self).__name__
+        if sample_weight is not None:
+            raise ValueError(
+                f"{name} cannot weight texts; sample_weight must be None. Hint: use "
+                "CountVectorizer with SparseMultinomialNB, which takes weights."
+            )
+        texts = checked_texts(X, owner=name)
+        if y is None:
+            raise ValueError(
+                f"{name} requires y to be passed, but the target y is None."
+            )
+        y = label_array(column_or_1d(y, warn=True))
+        if y.shape[0] != len(texts):
+            raise ValueError(
+                f"{name} needs one label for each text. Got {len(texts)} texts and "
+                f"{y.shape[0]} labels."
+            )
+        if classes is not None:
+            codes = self._codes_among(y, classes)
+        else:
+            if y.dtype.kind == "f":
+                check_classification_targets(y)
+            classes, codes = encode_labels(y)
+        if classes.shape[0] < 2:
+            raise ValueError(
+                f"{name} needs at least two classes in y. "
+                f"Got one class: {classes.tolist()[0]!r}."
+            )
+        return texts, codes, classes
+
+    # ------------------------------------------------------------------ solving
+
+    def _solve(self, counts: ClassCounts) -> None:
+        counts = self._without_rare_terms(counts)
+        self.n_features_in_ = counts.n_features
+        with limited_threads(self.n_jobs):
+            super()._solve(counts)
+        self._keep_terms(counts)
+
+    def _fit_weights(self, counts: ClassCounts, batches: Batches) -> SparseTextNB:
+        """Terms and weights from the counts and from the texts behind them."""
+        name = type(self).__name__
+        if self.k == "all":
+            raise ValueError(
+                f"The 'k' parameter of {name} must be an int, a share, 'elbow' or "
+                "'bic' with weights=True. Got 'all'."
+            )
         self._drop_counts()
-        self._rows_of = rows_of
-        self._solve(counts)
+        everything = counts
+        counts = self._without_rare_terms(counts)
+        k = self.k
+        if isinstance(k, str):
+            selection = select_features(
+                counts, k, model=self.model, alpha=self.alpha, owner=name
+            )
+            k = selection.solution.support.size
+        elif not isinstance(k, Integral):
+            k = max(2, round(float(k) * counts.n_features))
+        with np.errstate(divide="ignore"):
+            learnt = np.log(counts.class_count / counts.class_count.sum())
+        with limited_threads(self.n_jobs):
+            found = fit_term_weights(
+                counts,
+                lambda names: self._term_rows(names, batches),
+                int(k),
+                model=self.model,
+                alpha=self.alpha,
+                log_prior=learnt,
+                memory=self.memory_budget,
+                owner=name,
+            )
+        self.n_features_in_ = counts.n_features
+        self.classes_ = counts.classes
+        self.class_count_ = counts.class_count
+        self.class_log_prior_ = self._log_prior(counts.class_count)
+        self._start = found.intercept + self.class_log_prior_ - learnt
+        self.support_indices_ = found.columns
+        self.k_ = int(found.columns.size)
+        self.certificate_ = found.certificate
+        self.support_gains_ = term_sizes(found, counts)
+        self.weights_ = found.weights
+        self.lambda_, self.dual_gap_ = float(found.penalty), float(found.gap)
+        self.path_ = found.path
+        absent = np.zeros_like(found.slope) if found.offset is None else found.offset
+        self.feature_log_prob_ = np.ascontiguousarray((found.slope + absent).T)
+        self._absent_log_prob = np.ascontiguousarray(absent.T)
+        self._keep_terms(counts)
+        if self.keep_counts:
+            self.counts_, self._counted_with = everything, self._count_options()
         return self
+
+    def _term_rows(
+        self, names: TermNames, batches: Batches
+    ) -> Iterator[tuple[Any, np.ndarray]]:
+        """Counts of some terms in each text, with the class codes."""
+        matcher = TermMatcher(names, self._text_options(), n_jobs=self.n_jobs)
+        for texts, codes in batches():
+            rows = matcher.rows(
+                texts, n_jobs=self.n_jobs, decode_error=self.decode_error
+            )
+            kept = np.flatnonzero(codes >= 0)
+            if kept.size < codes.size:
+                rows, codes = rows[kept], codes[kept]
+            yield rows, codes
+
+    def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
+        """The terms within `min_df` and `max_df`, as CountVectorizer keeps them."""
+        if counts.n_features == 0:
+            raise ValueError(
+                "The texts have no terms: they are empty, or hold nothing but stop "
+                "words or characters that are not part of words."
+            )
+        if (self.min_df, type(self.max_df), self.max_df) == (1, float, 1.0):
+            return counts
+        if documents_with(counts) is None:
+            raise ValueError(
+                f"min_df and max_df of {type(self).__name__} need counts of documents. "
+                "Got counts without document_count."
+            )
+        kept = prune(counts, self.min_df, self.max_df)
+        if not kept.n_features:
+            raise ValueError(
+                f"No term is in at least min_df={self.min_df!r} and at most "
+                f"max_df={self.max_df!r} of the texts. "
+                "Hint: a lower min_df or a higher max_df."
+            )
+        return kept
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {"alpha": self.alpha}
+
+    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
+        self.feature_log_prob_ = selection.solution.log_theta
+        if self.model == "bernoulli":
+            with np.errstate(divide="ignore"):
+                self._absent_log_prob = np.log1p(-selection.solution.estimates)
+        else:  # what a multinomial text does not hold says nothing
+            self._absent_log_prob = np.zeros_like(self.feature_log_prob_)
+        for name in ("weights_", "lambda_", "dual_gap_", "path_", "_start"):
+            self.__dict__.pop(name, None)  # of an earlier fit with weights
+
+    def _keep_terms(self, counts: ClassCounts) -> None:
+        """Keep the selected terms, and nothing of the size of the vocabulary."""
+        chosen = counts.select(self.support_indices_)
+        names = chosen.feature_names
+        self._names = (
+            names if isinstance(names, TermNames) else TermNames.from_strings(names)
+        )
+        self._options = self._text_options()
+        self._matcher: TermMatcher | None = None
+        self.text_options_ = self._options.vectorizer()
+        self.support_terms_ = self._names.tolist()
+        self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
+        known = documents_with(counts) is not None
+        self.document_frequency_ = document_frequency(chosen) if known else None
+        # `fit_counts` of the base names all terms; here the selected ones are kept.
+        self.__dict__.pop("feature_names_in_", None)
 
     # --------------------------------------------------------------- prediction
 
@@ -383,9 +636,9 @@ class SparseTextNB(TextLearner):
         check_is_fitted(self)
         texts = checked_texts(X, owner=type(self).__name__)
         if self._matcher is None:
-            self._matcher = TermMatcher(self._names, self._options)
+            self._matcher = TermMatcher(self._names, self._options, n_jobs=self.n_jobs)
         return self._matcher.rows(
-            texts, threads=self.threads, decode_error=self.decode_error
+            texts, n_jobs=self.n_jobs, decode_error=self.decode_error
         )
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
@@ -401,6 +654,63 @@ class SparseTextNB(TextLearner):
 
     def _presence(self, part: Any) -> Any:
         return part  # the matcher gives presences where the model looks at them
+
+    # ------------------------------------------------------- description and files
+
+    def _describe(self) -> Description:
+        certificate, k, noun = self.certificate_, self.k_, "terms"
+        found = replace(
+            super()._describe(),
+            noun=noun,
+            sentence=proof_sentence(certificate, k, self.n_features_in_, noun),
+            detail=gain_detail(certificate, k, noun),
+            pruned=self._without_rare_terms,
+        )
+        if not hasattr(self, "weights_"):
+            return found
+        return replace(
+            found,
+            sentence=weighted_sentence(self.dual_gap_, k, noun),
+            # The proof of the likelihood is about the candidates.
+            detail=gain_detail(certificate, int(certificate.k), noun),
+            dual_gap=self.dual_gap_,
+            weight_path=self.path_,
+            penalty=self.lambda_,
+        )
+
+    def _class_weights(self) -> dict[str, Any]:
+        logs = self.feature_log_prob_
+        logs = logit(logs) if self.model == "bernoulli" else logs
+        return class_weights(self.classes_, logs, getattr(self, "weights_", None))
+
+    def _named(self) -> Callable[[np.ndarray], list[str]]:
+        """Only the selected terms have kept their names."""
+        terms = dict(
+            zip(self.support_indices_.tolist(), self.support_terms_, strict=True)
+        )
+        return lambda columns: [terms.get(j, f"x{j}") for j in columns.tolist()]
+
+    def _to_save(self) -> dict[str, Any]:
+        return super()._to_save() | {"_options": asdict(self._options)}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        options = TextOptions(**values["_options"])
+        if options.ngram_range[1] >= 2**31:
+            raise ValueError("'_options' asks for n-grams that no text has")
+        names = values["_names"]
+        if not isinstance(names, TermNames) or not names.is_sorted:
+            raise ValueError("'_names' must be packed, distinct and sorted")
+        if 0 < len(_OF_WEIGHTS.keys() & values.keys()) < len(_OF_WEIGHTS):
+            raise ValueError("'weights_' lacks what belongs to it")
+        terms = names.tolist()
+        derived = {
+            "_options": options,
+            "_matcher": None,
+            "text_options_": options.vectorizer(),
+            "support_terms_": terms,
+            "vocabulary_": {term: i for i, term in enumerate(terms)},
+        }
+        super()._restore(values | derived)
 
     # ------------------------------------------------------------- fitted views
 

@@ -1,19 +1,24 @@
-"""The memory of a stream: fine counts of every column and a window of recent rows."""
+"""The memory of a stream: fine counts of every column and a window of recent rows.
+
+`StreamMemory` is what `SelectiveNB.partial_fit` works with.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bayesieve.naive_bayes._drift import DriftWatch
 from bayesieve.partition._bins import LevelBins, NumberBins, assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
+from bayesieve.preprocessing._table_columns import Levels, TableReader
 from bayesieve.preprocessing._table_input import LabelledRows, TableRows
-from bayesieve.utils._table_columns import Levels, TableReader
 
-__all__ = ["StreamMemory"]
+__all__ = ["StreamMemory", "StreamPartitions"]
 
 # Bins of a numerical column: cuts are then off by a thousandth of the rows at most.
 _NUMBER_BINS = 512
@@ -69,6 +74,9 @@ class StreamMemory:
         self.next_refresh = 0.0
         self.version = 0  # goes up with every change of bins or partitions
         self.is_whole = True  # False while rows are being added
+        self.watch = DriftWatch()
+        self.rows_since_search = 0  # of the weights
+        self.in_use: StreamPartitions | None = None  # by the model
         # The window is a ring: row r of the stream is at place r % window.
         self.filled = 0
         self.place = 0
@@ -114,6 +122,57 @@ class StreamMemory:
         self.rows_since_start = math.ceil(class_count.sum())
         self.bins_settled = True
         self.next_refresh = _SETTLED_GROWTH * self.rows_since_start
+
+    def take(
+        self, rows: LabelledRows, losses: np.ndarray, *, detect: bool
+    ) -> int | None:
+        """Add rows of a stream that goes on, and search partitions where that is due.
+
+        Parameters
+        ----------
+        rows : LabelledRows
+        losses : ndarray of shape (n_rows,)
+            Of the model before it has learnt from them.
+        detect : bool
+            Whether to begin again from the latest rows when the stream has changed.
+
+        Returns
+        -------
+        suspect : int or None
+            How many of the latest rows are of a changed stream; None if it goes on.
+        """
+        absent = self.class_count == 0
+        # Much changes in many steps; Ctrl-C may come between two of them.
+        self.is_whole = False
+        self.add(rows)
+        newcomer = bool((self.class_count[absent] > 0).any())
+        suspect = None
+        if self.watch.sees(losses) and detect:
+            suspect = min(self.watch.suspect_rows, self.filled)
+            self.watch.reset()
+            self.forget_before(suspect)
+        elif newcomer or self.is_due():
+            # No partition tells a class apart that was not there when it was made.
+            self.renew()
+        self.is_whole = True
+        return suspect
+
+    def refuse_torn(self) -> None:
+        """Refuse to go on if an interruption left rows half added."""
+        if not self.is_whole:
+            raise RuntimeError(
+                "An earlier partial_fit was interrupted while its rows were added, and "
+                "what is remembered of the stream holds some of them only; the model "
+                "still predicts as before. Hint: fit begins anew, or go on from a "
+                "model saved earlier."
+            )
+
+    def next_partitions(self) -> tuple[StreamPartitions, bool]:
+        """The partitions to learn with next, and whether they are new ones."""
+        if self.in_use is None or self.in_use.version != self.version:
+            return StreamPartitions.from_memory(self), True
+        self.in_use.place(self, self.last_places)
+        return self.in_use, False
 
     def add(self, rows: LabelledRows) -> np.ndarray:
         """Count new rows and put them in the window; return their bins."""
@@ -268,6 +327,25 @@ class StreamMemory:
         """Part of each bin of column j."""
         return self.bins[j].parts_of_bins(self.partitions[j].parts)
 
+    def with_new_values(
+        self, partitions: Sequence[ColumnPartition]
+    ) -> list[ColumnPartition]:
+        """Partitions with the values that were met since they were made."""
+        found = []
+        for partition, bins in zip(partitions, self.bins, strict=True):
+            if isinstance(partition.parts, ValueGrouping):
+                assert isinstance(bins, LevelBins)
+                parts, values = partition.parts, tuple(bins.row)
+                new = np.full(len(values) - len(partition.values), parts.default_group)
+                partition = replace(
+                    partition,
+                    parts=replace(parts, group=np.concatenate([parts.group, new])),
+                    values=values,
+                    value_counts=bins.counts[1:].copy(),
+                )
+            found.append(partition)
+        return found
+
     def is_due(self) -> bool:
         """Whether so many rows have come that partitions should be searched again."""
         return self.rows_since_start >= self.next_refresh
@@ -316,3 +394,85 @@ class StreamMemory:
 def _distinct_levels(rows: np.ndarray, values: list) -> Levels:
     used, codes = np.unique(rows, return_inverse=True)
     return Levels(codes.reshape(-1), [values[u] for u in used])
+
+
+@dataclass
+class StreamPartitions:
+    """One version of a stream's partitions, and the parts of the window's rows.
+
+    A model keeps the version it was learnt with until the next one is learnt.
+
+    Attributes
+    ----------
+    version : int
+        That of the stream's memory.
+    partitions : list of ColumnPartition
+    informative : ndarray of int64
+        Columns whose partition says something.
+    maps : list of ndarray
+        Part of each bin, for each informative column.
+    parts : ndarray of shape (window, n_informative)
+        Parts of the rows of the window.
+    """
+
+    version: int
+    partitions: list[ColumnPartition]
+    informative: np.ndarray
+    maps: list[np.ndarray]
+    parts: np.ndarray
+
+    @classmethod
+    def from_memory(cls, stream: StreamMemory) -> StreamPartitions:
+        """Follow the partitions a stream has now."""
+        informative = np.flatnonzero([p.level > 0 for p in stream.partitions])
+        widest = max((p.n_parts for p in stream.partitions), default=1)
+        parts = np.zeros(
+            (stream.window, informative.shape[0]),
+            dtype=np.uint8 if widest <= 256 else np.uint16,
+            order="F",
+        )
+        maps = [stream.parts_of_bins(j) for j in informative]
+        found = cls(stream.version, stream.partitions, informative, maps, parts)
+        found.place(stream, np.arange(stream.filled))
+        return found
+
+    def place(self, stream: StreamMemory, rows: np.ndarray) -> None:
+        """Find the parts of some rows of the window."""
+        self._extend(stream)
+        bins = stream.bin_rows[rows]
+        for k, j in enumerate(self.informative):
+            self.parts[rows, k] = self.maps[k][bins[:, j]]
+
+    def part_counts(self, stream: StreamMemory) -> list[np.ndarray]:
+        """Class counts of the parts of each informative column, of all rows so far."""
+        self._extend(stream)
+        return [
+            stream.part_counts(j, known)
+            for j, known in zip(self.informative, self.maps, strict=True)
+        ]
+
+    def _extend(self, stream: StreamMemory) -> None:
+        """Values met since the groups were made belong to the default group."""
+        for k, j in enumerate(self.informative):
+            missing = stream.bins[j].counts.shape[0] - self.maps[k].shape[0]
+            if missing > 0:
+                grouping = self.partitions[j].parts
+                assert isinstance(grouping, ValueGrouping)
+                new = np.full(missing, grouping.default_group)
+                self.maps[k] = np.concatenate([self.maps[k], new])
+
+    def counted(self, stream: StreamMemory) -> list[ColumnPartition]:
+        """The partitions with the counts of all rows so far."""
+        counts = dict(
+            zip(self.informative.tolist(), self.part_counts(stream), strict=True)
+        )
+        whole = stream.class_count[None, :]
+        return [
+            replace(
+                partition,
+                parts=replace(
+                    partition.parts, counts=counts[j] if j in counts else whole.copy()
+                ),
+            )
+            for j, partition in enumerate(self.partitions)
+        ]

@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._term_names import TermNames
+from bayesieve.text._term_names import TermNames
 from bayesieve.weights._result import Progress
-from bayesieve.wide import (
-    WideFit,
-    WideSettings,
-    fit_chunks,
-    screened,
-    warn_if_unfinished,
-)
+from bayesieve.weights._wide_chunks import fit_chunks
+from bayesieve.weights._wide_solver import WideFit, WideSettings
 
 __all__ = ["TermRows", "fit_term_weights"]
 
@@ -56,7 +51,7 @@ def fit_term_weights(
     settings = WideSettings(
         model=model,
         k=k,
-        penalty=None,
+        regularization=None,
         share=0.0,
         alpha=np.asarray(alpha, dtype=np.float64),
         binarize=None,
@@ -68,7 +63,7 @@ def fit_term_weights(
         tol=3e-4,
         owner=owner,
     )
-    candidates = screened(counts, settings)
+    candidates = settings.screened(counts)
     names = counts.feature_names[candidates.columns]
     names = names if isinstance(names, TermNames) else TermNames.from_strings(names)
 
@@ -85,5 +80,5 @@ def fit_term_weights(
         memory=memory,
         progress=Progress(),
     )
-    warn_if_unfinished(found, owner)
+    found.warn(owner)
     return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._description import Description, Saved, TableColumns, saved
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import (
     log_likelihood_tables,
@@ -17,7 +18,6 @@ from bayesieve.preprocessing._prepare import (
     partition_table,
 )
 from bayesieve.preprocessing._table_input import TableEstimator, TableRows
-from bayesieve.utils._notebook import NotebookMixin
 from bayesieve.weights._terms import PartTerms
 
 __all__ = [
@@ -65,24 +65,58 @@ class PreparedRows:
     class_count: np.ndarray
     log_prior: np.ndarray
 
-    @property
-    def order(self) -> np.ndarray:
-        """Informative columns by decreasing level, ties by name."""
-        return order_by_level(self.partitions, self.informative)
 
-    @property
-    def preparation(self) -> np.ndarray:
-        """B_k of every column, informative or not."""
-        return np.array([p.cost.preparation for p in self.partitions])
-
-
-class WeightedNaiveBayes(NotebookMixin, ClassifierMixin, TableEstimator):
+class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     """Base of the classifiers with one partition and one weight for each column.
 
     Probabilities are those of section "prediction" of the method: scores
     ``log P(C) + sum_k w_k log p_k(part | C)``, softmax, and a last smoothing by half a
     row spread over the classes.
     """
+
+    _saved: ClassVar[dict[str, Saved]] = {
+        "class_log_prior_": saved("floats", "C", domain="logs"),
+        "weights_": saved("floats", "m", domain="counts"),
+        "_used_tables": saved("floats", "used parts", "C", domain="logs"),
+        "criterion_": saved("float"),
+    }
+
+    def _describe(self) -> Description:
+        used, importances = self.support_indices_, self.feature_importances_
+        k, n_columns = used.shape[0], self.weights_.shape[0]
+        sentence = "No column says anything about the label."
+        if k > 0:
+            rest = "; the others have no weight" if k < n_columns else ""
+            sentence = f"{k:,} of {n_columns:,} columns used{rest}."
+        return Description(
+            labels=self.classes_,
+            n_features=n_columns,
+            indices=used,
+            named=self._named(),
+            score=importances[used],
+            score_name="importance (nats)",
+            sentence=sentence,
+            detail=f"The criterion of the weights is {self.criterion_:,.1f} nats.",
+            noun="columns",
+            weights=self.weights_[None, used],
+            weight_name="weight",
+            class_count=self.class_count_,
+            table=TableColumns(self.partitions_, self.weights_, importances),
+        )
+
+    def _to_save(self) -> dict[str, Any]:
+        empty = np.zeros((0, self.classes_.shape[0]))
+        return super()._to_save() | {
+            "_used_tables": np.vstack([empty, *self._used_tables])
+        }
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        tables, partitions = values["_used_tables"], values["partitions_"]
+        sizes = [partitions[j].n_parts for j in np.flatnonzero(values["weights_"])]
+        if sum(sizes) != tables.shape[0]:
+            raise ValueError("'_used_tables' does not fit 'partitions_'")
+        split = np.split(tables, np.cumsum(sizes)[:-1]) if sizes else []
+        super()._restore(values | {"_used_tables": split})
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> PreparedRows:
         """Read the table, learn its partitions and place its rows in them."""

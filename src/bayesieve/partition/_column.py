@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.partition._partition import IntervalPartition, PartitionCost
 from bayesieve.utils._computed_once import computed_once
+from bayesieve.utils._drawing import drawn
 from bayesieve.utils._exact_numbers import Origin
 
 __all__ = ["ColumnPartition", "PartitionTable"]
@@ -46,7 +46,8 @@ class PartitionTable:
         for row in self.rows:
             yield dict(zip(self.header, row, strict=True))
 
-    def _cells(self) -> list[list[str]]:
+    def as_text(self) -> list[list[str]]:
+        """The header and the first hundred rows, each cell as text."""
         cells = [list(self.header)]
         for row in self.rows[:_SHOWN_ROWS]:
             rows = float(row[1])
@@ -58,7 +59,7 @@ class PartitionTable:
         return cells
 
     def __str__(self) -> str:
-        cells = self._cells()
+        cells = self.as_text()
         widths = [max(len(line[c]) for line in cells) for c in range(len(self.header))]
         lines = [
             "  ".join(
@@ -74,17 +75,7 @@ class PartitionTable:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the table for notebooks; names and labels are untrusted text."""
-        head, *body = [[escape(cell) for cell in line] for line in self._cells()]
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{cell}</td>" for cell in line) + "</tr>"
-            for line in body
-        )
-        titles = "".join(f"<th>{cell}</th>" for cell in head)
-        return (
-            f"<table><caption>{escape(self.title)}</caption>"
-            f"<thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        return str(drawn("partition_table", self))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -153,13 +144,6 @@ class ColumnPartition:
     def null_cost(self) -> PartitionCost:
         """Cost of a single part, in nats."""
         return self.parts.null_cost
-
-    def assign_numbers(self, values: np.ndarray) -> np.ndarray:
-        """Part of each number; NaN falls where missing values fell in fit."""
-        assert isinstance(self.parts, IntervalPartition)
-        if self.origin is not None:
-            values = self.origin.numbers(np.asarray(values))
-        return self.parts.assign(values)
 
     def assign_levels(
         self, codes: np.ndarray, values: Sequence[Hashable]

@@ -1,31 +1,31 @@
-"""What a fitted attribute can be, and how it is written and read.
+"""How each kind of fitted attribute is written, read and checked.
 
-A kind knows the shape of its attribute in letters that stand for sizes: C classes, m
-features, k selected ones. The first attribute that has a letter sets it, and all others
-must agree, so that a file whose parts do not fit together is refused when it is read
-and not met again inside a compiled loop.
+Estimators declare the kind, shape and numbers of an attribute (`Saved`). A letter of a
+shape is set by the first attribute that has it, and all others must agree, so that a
+file whose parts do not fit together is refused when it is read and not met again inside
+a compiled loop.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._storage import (
     NUMBERS,
-    pack_parts,
+    pack_counts,
     pack_text,
     rises,
-    unpack_parts,
+    unpack_counts,
 )
-from bayesieve.counts._term_names import TermNames
 from bayesieve.persistence._archive import ModelArchive
+from bayesieve.persistence._former_names import with_current_columns
 from bayesieve.persistence._values import (
     pack_plain,
     pack_values,
@@ -33,26 +33,10 @@ from bayesieve.persistence._values import (
     unpack_values,
 )
 from bayesieve.solvers import Certificate
+from bayesieve.text._term_names import TermNames
 from bayesieve.weights._weight_path import WeightPath
 
-__all__ = [
-    "Booleans",
-    "CertificateKind",
-    "Counts",
-    "Floats",
-    "Indices",
-    "Integers",
-    "Kind",
-    "Labels",
-    "Names",
-    "Number",
-    "Plain",
-    "Sizes",
-    "Table",
-    "Text",
-    "WeightPathKind",
-    "check_domain",
-]
+__all__ = ["KINDS", "Arrays", "Kind", "Plain", "Sizes", "check_domain"]
 
 Arrays = dict[str, np.ndarray]
 _LARGEST = 2**53
@@ -69,7 +53,11 @@ class Sizes(dict[str, int]):
 
 
 class Kind(ABC):
-    """One kind of attribute; `put` writes it and `get` reads it."""
+    """One kind of attribute as it was declared; `put` writes it and `get` reads it."""
+
+    def __init__(self, declared: Saved) -> None:
+        self.shape = declared.shape
+        self.domain = declared.domain
 
     @abstractmethod
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
@@ -98,13 +86,10 @@ def check_domain(values: Any, domain: str, name: str) -> None:
         raise ValueError(f"{name!r} holds a number that it cannot hold")
 
 
-@dataclass(frozen=True)
 class Number(Kind):
     """A number on its own; with a letter it is a size."""
 
-    of: type = float
-    letter: str | None = None
-    domain: str = "any"
+    of: ClassVar[type] = float
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Return the number, as JSON can hold it."""
@@ -116,15 +101,27 @@ class Number(Kind):
         allowed = (int, float) if self.of is float else (self.of,)
         if type(value) not in allowed:
             raise ValueError(f"{name!r} is not a number")
-        if self.letter is not None:
+        for letter in self.shape:
             if not 0 <= value < _LARGEST:
                 raise ValueError(f"{name!r} is not a size")
-            sizes.agree(self.letter, value, name)
+            sizes.agree(letter, value, name)
         if self.of is float:
-            check_domain(np.float64(value), self.domain, name)
+            check_domain(np.float64(value), self.domain or "any", name)
         elif self.of is int and not -_LARGEST < value < _LARGEST:
             raise ValueError(f"{name!r} is out of range")
         return self.of(value)
+
+
+class WholeNumber(Number):
+    """An int."""
+
+    of = int
+
+
+class Flag(Number):
+    """A bool."""
+
+    of = bool
 
 
 class Text(Kind):
@@ -158,9 +155,6 @@ class _Array(Kind):
 
     dtype = "float64"
 
-    def __init__(self, *shape: str | int) -> None:
-        self.shape = shape
-
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add the array."""
         arrays[name] = np.asarray(value, dtype=self.dtype)
@@ -177,14 +171,10 @@ class _Array(Kind):
 class Floats(_Array):
     """Numbers of some domain."""
 
-    def __init__(self, *shape: str | int, domain: str = "finite") -> None:
-        super().__init__(*shape)
-        self.domain = domain
-
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the array and check its shape and its numbers."""
         found = super().get(name, entry, reader, sizes)
-        check_domain(found, self.domain, name)
+        check_domain(found, self.domain or "finite", name)
         return found
 
 
@@ -201,26 +191,26 @@ class Booleans(_Array):
 
 
 class Indices(Integers):
-    """Distinct positions in rising order, below a size."""
+    """Distinct positions in rising order; the shape is their number and their bound."""
 
-    def __init__(self, letter: str, below: str) -> None:
-        super().__init__(letter)
-        self.below = below
+    def __init__(self, declared: Saved) -> None:
+        super().__init__(declared)
+        letter, self.below = declared.shape
+        self.shape = (letter,)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the positions; the size they are below must be known by now."""
         found = super().get(name, entry, reader, sizes)
-        inside = not found.size or (found[0] >= 0 and found[-1] < sizes[self.below])
+        inside = not found.size or (
+            found[0] >= 0 and found[-1] < sizes[str(self.below)]
+        )
         if not inside or not rises(found, strictly=True):
             raise ValueError(f"{name!r} does not hold rising positions")
         return found
 
 
-@dataclass(frozen=True)
 class Labels(Kind):
     """Class labels: numbers, strings or truth values, distinct and sorted."""
-
-    letter: str = "C"
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add the labels; the JSON says what they are."""
@@ -244,18 +234,15 @@ class Labels(Kind):
             else:
                 labels = np.empty(len(values), dtype=object)
                 labels[:] = values
-        sizes.agree(self.letter, labels.shape[0], name)
+        sizes.agree(self.shape[0], labels.shape[0], name)
         seen = labels.tolist()
         if len(seen) < 2 or not all(a < b for a, b in pairwise(seen)):
             raise ValueError(f"{name!r} does not hold two or more sorted labels")
         return labels
 
 
-@dataclass(frozen=True)
 class Names(Kind):
     """Strings: an object array, or packed where there are very many."""
-
-    letter: str = "m"
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add the strings as UTF-8 and offsets."""
@@ -278,7 +265,7 @@ class Names(Kind):
             texts = reader.texts(name)
             names = np.empty(len(texts), dtype=object)
             names[:] = texts
-        sizes.agree(self.letter, len(names), name)
+        sizes.agree(self.shape[0], len(names), name)
         return names
 
 
@@ -332,23 +319,20 @@ class CertificateKind(Kind):
         return Certificate(**{**fields, **numbers}, class_shares=shares)
 
 
-@dataclass(frozen=True)
 class Counts(Kind):
     """Class counts, in the members that `ClassCounts.save` writes."""
 
-    features: str | None = "m"
-
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
         """Add the members of the counts."""
-        for part, array in pack_parts(value._parts).items():
+        for part, array in pack_counts(value).items():
             arrays[f"{name}.{part}"] = array
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the counts."""
-        counts = ClassCounts._of(unpack_parts(reader.below(f"{name}.")))
+        counts = unpack_counts(ClassCounts, reader.below(f"{name}."))
         sizes.agree("C", counts.n_classes, name)
-        if self.features is not None:
-            sizes.agree(self.features, counts.n_features, name)
+        for letter in self.shape:
+            sizes.agree(letter, counts.n_features, name)
         return counts
 
 
@@ -367,7 +351,7 @@ class Table(Kind):
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         """Read the columns."""
-        columns = entry["columns"]
+        columns = with_current_columns(entry["columns"])
         named = isinstance(columns, list) and all(isinstance(c, str) for c in columns)
         if not named or len(set(columns)) != len(columns):
             raise ValueError(f"{name!r} has columns without names of their own")
@@ -412,3 +396,23 @@ class WeightPathKind(Kind):
         check_domain(lambdas, "known", name)
         check_domain(table.data, "counts", name)
         return WeightPath(lambdas=lambdas, weights=table.T, **found)
+
+
+#: The kinds of `Saved`; those of tables of mixed columns have files of their own.
+KINDS: dict[str, type[Kind]] = {
+    "bool": Flag,
+    "booleans": Booleans,
+    "certificate": CertificateKind,
+    "counts": Counts,
+    "float": Number,
+    "floats": Floats,
+    "indices": Indices,
+    "int": WholeNumber,
+    "integers": Integers,
+    "labels": Labels,
+    "names": Names,
+    "plain": Plain,
+    "table": Table,
+    "text": Text,
+    "weight path": WeightPathKind,
+}

@@ -74,8 +74,10 @@ class MixedColumns(Kind):
         )
         origins = self._origins(own, name, moments.shape[0])
         measured = (
-            ValueMoments(*own, origin=origin)
-            for own, origin in zip(moments, origins, strict=True)
+            ValueMoments(missing, rows, mean, squares, origin)
+            for (missing, rows, mean, squares), origin in zip(
+                moments, origins, strict=True
+            )
         )
         return [next(measured if c else counted) for c in continuous.tolist()]
 

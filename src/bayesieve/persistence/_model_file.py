@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts._storage import (
     Budget,
     RefusedError,
@@ -20,17 +21,78 @@ from bayesieve.counts._storage import (
     warn_if_newer,
     write_archive,
 )
+from bayesieve.feature_selection import (
+    FDRScreener,
+    L0Screener,
+    L1Screener,
+    MixedScreener,
+    NaiveFeatureSelector,
+    PearsonScreener,
+)
+from bayesieve.naive_bayes import (
+    AveragedNB,
+    SelectiveBernoulliNB,
+    SelectiveBernoulliNBCV,
+    SelectiveMultinomialNB,
+    SelectiveMultinomialNBCV,
+    SelectiveNB,
+    SparseBernoulliNB,
+    SparseBernoulliNBCV,
+    SparseCategoricalNB,
+    SparseGaussianNB,
+    SparseMultinomialNB,
+    SparseMultinomialNBCV,
+    SparseTextNB,
+)
 from bayesieve.persistence._archive import ModelArchive, encoded
-from bayesieve.persistence._kinds import Plain, Sizes
-from bayesieve.persistence._registry import FORMATS, ModelFormat, format_of
+from bayesieve.persistence._former_names import with_current_names
+from bayesieve.persistence._kinds import KINDS, Kind, Plain, Sizes
+from bayesieve.persistence._mixed import MixedColumns
+from bayesieve.persistence._partitions import Partitions, ReaderKind
+from bayesieve.preprocessing import MODLEncoder
 from bayesieve.utils._whole_files import open_regular
 
-__all__ = ["load_model", "load_notes", "save_model"]
+__all__ = ["MODELS", "load_model", "load_notes", "save_model"]
 
 FORMAT = "bayesieve.model"
 VERSION = 1
 _HEADER = "model.json"
 _NOTE = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+#: The classes that can be saved, by name. A file can name nothing else, and of these
+#: only what they declare themselves is written and read.
+MODELS: dict[str, type[SelfDescribing]] = {
+    model.__name__: model
+    for model in (
+        SparseMultinomialNB,
+        SparseBernoulliNB,
+        SparseMultinomialNBCV,
+        SparseBernoulliNBCV,
+        SparseGaussianNB,
+        SparseCategoricalNB,
+        SparseTextNB,
+        NaiveFeatureSelector,
+        L0Screener,
+        L1Screener,
+        PearsonScreener,
+        FDRScreener,
+        MixedScreener,
+        AveragedNB,
+        MODLEncoder,
+        SelectiveNB,
+        SelectiveMultinomialNB,
+        SelectiveBernoulliNB,
+        SelectiveMultinomialNBCV,
+        SelectiveBernoulliNBCV,
+    )
+}
+_KINDS: dict[str, type[Kind]] = {
+    **KINDS,
+    "mixed columns": MixedColumns,
+    "partitions": Partitions,
+    "table reader": ReaderKind,
+}
+_PLAIN = Plain(Saved("plain"))
 
 
 def save_model(
@@ -74,13 +136,12 @@ def save_model(
     array(['pos'], dtype='<U3')
     """
     name = type(model).__name__
-    if FORMATS.get(name) is None or type(model) is not FORMATS[name].model:
+    if type(model) is not MODELS.get(name):
         raise TypeError(
-            f"save_model takes the estimators of bayesieve: {', '.join(FORMATS)}. "
+            f"save_model takes the estimators of bayesieve: {', '.join(MODELS)}. "
             f"Got {name}."
         )
     check_is_fitted(model, "classes_")
-    own = format_of(model)
     arrays: dict[str, Any] = {}
     header = {
         "format": FORMAT,
@@ -88,7 +149,7 @@ def save_model(
         "bayesieve": version("bayesieve"),
         "class": name,
         "parameters": _packed_parameters(model, arrays),
-        "attributes": _packed_attributes(model, own, arrays),
+        "attributes": _packed_attributes(model, arrays),
     }
     members: dict[str, Any] = {_HEADER: encoded(header)}
     members |= {f"{member}.npy": array for member, array in arrays.items()}
@@ -104,9 +165,9 @@ def save_model(
 
 def _packed_parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     packed = {}
-    for name, value in model.get_params(deep=False).items():
+    for name, value in model._saved_parameters().items():
         try:
-            packed[name] = Plain().put(f"parameters.{name}", value, arrays)
+            packed[name] = _PLAIN.put(f"parameters.{name}", value, arrays)
         except (TypeError, RecursionError) as error:
             raise ValueError(
                 f"The {name!r} parameter of {type(model).__name__} must hold plain "
@@ -116,21 +177,25 @@ def _packed_parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     return packed
 
 
-def _packed_attributes(
-    model: Any, own: ModelFormat, arrays: dict[str, Any]
-) -> dict[str, Any]:
-    values = own.gather(model, list(own.attributes))
+def _packed_attributes(model: SelfDescribing, arrays: dict[str, Any]) -> dict[str, Any]:
+    values = model._to_save()
     packed = {}
-    for name, kind in own.attributes.items():
+    for name, declared in model._saved_attributes().items():
         value = values.get(name)
+        if declared.old:
+            continue
         if value is None:
-            if name not in own.optional:
+            if not declared.optional:
                 raise ValueError(
                     f"This {type(model).__name__} is not fitted: it has no {name}."
                 )
             continue
-        packed[name] = kind.put(name, value, arrays)
+        packed[name] = _kind(declared).put(name, value, arrays)
     return packed
+
+
+def _kind(declared: Saved) -> Kind:
+    return _KINDS[declared.kind](declared)
 
 
 def load_model(path: Any, *, memory_budget: int | None = None) -> Any:
@@ -203,7 +268,8 @@ def load_notes(path: Any) -> dict[str, str]:
     >>> load_notes(path)
     {'source': 'four rows'}
     """
-    return _opened(path, _read_notes)
+    found: dict[str, str] = _opened(path, _read_notes)
+    return found
 
 
 def _opened(path: Any, read: Any, memory_budget: int | None = None) -> Any:
@@ -258,40 +324,52 @@ def _read_notes(archive: ModelArchive) -> dict[str, str]:
 def _read_model(archive: ModelArchive) -> tuple[dict[str, Any], Any]:
     header = _read_header(archive)
     name = header.get("class")
-    if not isinstance(name, str) or name not in FORMATS:
+    if not isinstance(name, str) or name not in MODELS:
         raise RefusedError(
             f"holds a {json.dumps(name)[:60]}, which is not a model of this bayesieve."
         )
-    model = _with_parameters(FORMATS[name].model, header.get("parameters"), archive)
-    own = format_of(model)
+    model = _with_parameters(MODELS[name], header.get("parameters"), archive)
+    attributes = model._saved_attributes()
     entries = header.get("attributes")
-    if not isinstance(entries, dict) or not entries.keys() <= own.attributes.keys():
+    if not isinstance(entries, dict) or not entries.keys() <= attributes.keys():
         raise RefusedError(f"has attributes that a {name} does not have.")
-    missing = own.attributes.keys() - entries.keys() - own.optional
+    missing = [
+        attribute
+        for attribute, declared in attributes.items()
+        if attribute not in entries and not (declared.optional or declared.old)
+    ]
     if missing:
-        raise RefusedError(f"lacks {sorted(missing)[0]!r} of its {name}.")
+        raise RefusedError(f"lacks {min(missing)!r} of its {name}.")
     sizes = Sizes()
     values = {
-        attribute: kind.get(attribute, entries[attribute], archive, sizes)
-        for attribute, kind in own.attributes.items()
+        attribute: _kind(declared).get(attribute, entries[attribute], archive, sizes)
+        for attribute, declared in attributes.items()
         if attribute in entries
     }
     _read_notes(archive)  # for their checksums
     archive.check_all_read()
-    own.restore(model, values)
+    model._restore(values)
     return header, model
 
 
-def _with_parameters(model: type, entries: Any, archive: ModelArchive) -> Any:
+def _with_parameters(
+    model: type[SelfDescribing], entries: Any, archive: ModelArchive
+) -> SelfDescribing:
     """Return the model before fit, with parameters its own rules allow."""
-    known = set(model().get_params(deep=False))
-    if not isinstance(entries, dict) or not entries.keys() <= known:
-        raise RefusedError(f"has parameters that a {model.__name__} does not have.")
-    made = model(
-        **{
-            name: Plain().get(f"parameters.{name}", entry, archive, Sizes())
-            for name, entry in entries.items()
-        }
-    )
-    made._validate_params()
+    made = model()
+    known = made._saved_parameters().keys()
+    refusal = RefusedError(f"has parameters that a {model.__name__} does not have.")
+    if not isinstance(entries, dict):
+        raise refusal
+    given = {
+        name: _PLAIN.get(f"parameters.{name}", entry, archive, Sizes())
+        for name, entry in entries.items()
+    }
+    given = with_current_names(model.__name__, given)
+    given = model._read_parameters(given)
+    if not given.keys() <= known:
+        raise refusal
+    for name, value in given.items():
+        setattr(made, name, value)
+    made._validate_params()  # type: ignore[attr-defined]
     return made

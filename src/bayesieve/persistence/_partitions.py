@@ -6,7 +6,6 @@ instead of each having members of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,41 +17,10 @@ from bayesieve.partition._partition import IntervalPartition, PartitionCost
 from bayesieve.persistence._archive import ModelArchive
 from bayesieve.persistence._kinds import Arrays, Kind, Sizes, check_domain
 from bayesieve.persistence._values import pack_values, unpack_values
+from bayesieve.preprocessing._table_columns import TableReader
 from bayesieve.utils._exact_numbers import TICKS, Origin
-from bayesieve.utils._table_columns import TableReader
 
-__all__ = ["Partitions", "ReaderKind", "StoredPartition", "named_partitions"]
-
-
-@dataclass(frozen=True)
-class StoredPartition:
-    """A partition without the name of its column and its classes."""
-
-    parts: IntervalPartition | ValueGrouping
-    values: tuple[Any, ...]
-    value_counts: np.ndarray | None
-    is_time: bool
-
-
-def named_partitions(
-    stored: list[StoredPartition],
-    names: list[str],
-    classes: np.ndarray,
-    reader: TableReader,
-) -> list[ColumnPartition]:
-    """Return the partitions as estimators hold them."""
-    return [
-        ColumnPartition(
-            name,
-            classes,
-            own.parts,
-            own.values,
-            own.value_counts,
-            own.is_time,
-            reader.origins.get(j),
-        )
-        for j, (name, own) in enumerate(zip(names, stored, strict=True))
-    ]
+__all__ = ["Partitions", "ReaderKind"]
 
 
 def _stacked(tables: list[np.ndarray], n_classes: int) -> np.ndarray:
@@ -67,7 +35,7 @@ class Partitions(Kind):
     """A list of `ColumnPartition`, one for each of m columns."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the arrays; the partitions must have names and classes elsewhere."""
+        """Add the arrays; names and classes of the columns stand elsewhere."""
         parts = [column.parts for column in value]
         groups = [p for p in parts if isinstance(p, ValueGrouping)]
         grouped = [column for column in value if column.kind == "categorical"]
@@ -139,7 +107,8 @@ class Partitions(Kind):
         if not defaults.shape == garbage.shape == n_values.shape:
             raise ValueError(f"{name!r} has groups without a column")
         ends = np.concatenate([[0], np.cumsum(n_values)]).tolist()
-        found: list[StoredPartition] = []
+        unknown = np.empty(0)  # classes and names come from the estimator
+        found: list[ColumnPartition] = []
         cut = grouped = 0
         for j in range(n_columns):
             common: dict[str, Any] = {
@@ -155,7 +124,8 @@ class Partitions(Kind):
                     raise ValueError(f"{name!r} has bounds that do not rise")
                 cut += 1
                 parts: Any = IntervalPartition(bounds=edges, **common)
-                found.append(StoredPartition(parts, (), None, bool(is_time[j])))
+                time = bool(is_time[j])
+                found.append(ColumnPartition("", unknown, parts, is_time=time))
                 continue
             mine = tuple(values[ends[grouped] : ends[grouped + 1]])
             groups = group[grouped]
@@ -168,7 +138,8 @@ class Partitions(Kind):
             parts = ValueGrouping(
                 group=groups, default_group=default, garbage_group=rest, **common
             )
-            found.append(StoredPartition(parts, mine, value_counts[grouped], False))
+            own_counts = value_counts[grouped]
+            found.append(ColumnPartition("", unknown, parts, mine, own_counts))
             grouped += 1
         return found
 

@@ -7,7 +7,7 @@ that begins with a dollar sign. Nothing else is ever built from a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesieve.counts._mixed import MISSING
 from bayesieve.counts._storage import NUMBERS, MemberReader, pack_text
+from bayesieve.weights import OPTIMIZERS
 
 __all__ = ["pack_plain", "pack_values", "unpack_plain", "unpack_values"]
 
@@ -54,6 +55,10 @@ def pack_plain(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
                 pack_plain(v, f"{name}.{i}", arrays) for i, v in enumerate(ordered)
             ]
             return {tag: items} if tag else items
+    if type(value) in OPTIMIZERS.values():
+        name = next(n for n, kind in OPTIMIZERS.items() if kind is type(value))
+        settings = pack_plain(value.settings(), f"{name}.settings", arrays)
+        return {"$optimizer": {"name": name, "settings": settings}}
     raise TypeError(type(value).__name__)
 
 
@@ -99,6 +104,9 @@ def unpack_plain(value: Any, name: str, reader: MemberReader, depth: int = 0) ->
         if not isinstance(content, dict):
             raise ValueError(f"{name!r} is not a mapping")
         return _unpack_dict(content, name, reader, depth)
+    if tag == "$optimizer":
+        own = _unpack_dict(content, name, reader, depth)
+        return OPTIMIZERS[own["name"]](**own["settings"])
     if tag == "$texts":
         return reader.string_array(below(content), name)
     if tag == "$object":
@@ -159,7 +167,7 @@ def _written(value: Any, where: str) -> tuple[int, str]:
     )
 
 
-_READ = {
+_READ: dict[int, Callable[[str], Hashable]] = {
     _NONE: lambda text: None,
     _STR: str,
     _INT: int,

@@ -11,7 +11,8 @@ from bayesieve.partition._bins import assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._discretize import discretize_columns
 from bayesieve.partition._group import group_many
-from bayesieve.utils._table_columns import Levels, TableReader
+from bayesieve.partition._partition import IntervalPartition
+from bayesieve.preprocessing._table_columns import Levels, TableReader
 
 __all__ = ["log_likelihood_tables", "part_indexes", "partition_table"]
 
@@ -95,7 +96,8 @@ def part_indexes(
     cut = [place for place, j in enumerate(columns) if j in place_of]
     if cut:
         taken = [place_of[columns[place]] for place in cut]
-        bounds = [partitions[columns[place]].parts.bounds for place in cut]
+        parts_of = (partitions[columns[place]].parts for place in cut)
+        bounds = [own.bounds for own in parts_of if isinstance(own, IntervalPartition)]
         # Interval i is ]b_{i-1}, b_i], so the number of bounds below a value is its
         # interval; missing values come before all numbers.
         if len(cut) == len(columns) and len(cut) == numbers.shape[1]:

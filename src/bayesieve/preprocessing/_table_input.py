@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from bayesieve._description import Saved, SelfDescribing, saved
+from bayesieve.partition._group import ValueGrouping
+from bayesieve.preprocessing._mixed_columns import columns_of
+from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils import check_weights, encode_labels
-from bayesieve.utils._mixed_columns import columns_of
-from bayesieve.utils._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["TableEstimator", "TableRows", "read_labels"]
@@ -48,8 +50,37 @@ class LabelledRows:
     classes: np.ndarray
 
 
-class TableEstimator(BaseEstimator):
+class TableEstimator(SelfDescribing, BaseEstimator):
     """Base of the estimators that take mixed tables; columns are matched by name."""
+
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_features_in_": saved("int", "m"),
+        "feature_names_in_": saved("names", "m", optional=True),
+        "classes_": saved("labels", "C"),
+        "class_count_": saved("floats", "C", domain="counts"),
+        "levels_": saved("floats", "m", domain="any"),
+        "_reader": saved("table reader"),
+        "partitions_": saved("partitions"),
+    }
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        """Partitions and reader of a file know neither names nor classes."""
+        reader, partitions = values["_reader"], values["partitions_"]
+        grouped = [isinstance(own.parts, ValueGrouping) for own in partitions]
+        if grouped != reader.categorical.tolist():
+            raise ValueError("'partitions_' and '_reader' differ in what columns are")
+        if not values["class_count_"].any():
+            raise ValueError("'class_count_' does not hold counts")
+        super()._restore(values)
+        named = hasattr(self, "feature_names_in_")
+        names = self._column_names()
+        reader.names = [
+            f"column {n!r}" if named else f"column {j}" for j, n in enumerate(names)
+        ]
+        self.partitions_ = [
+            replace(own, name=n, classes=self.classes_, origin=reader.origins.get(j))
+            for j, (n, own) in enumerate(zip(names, partitions, strict=True))
+        ]
 
     def _match(self, X: Any) -> Any:
         names = getattr(self, "feature_names_in_", None)

@@ -32,7 +32,7 @@ from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import certify, multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem
 from bayesieve.utils._computed_once import computed_once
-from bayesieve.utils._path_picture import axes_of, draw_path
+from bayesieve.utils._drawing import drawn
 from bayesieve.utils._warnings import warn_user
 
 __all__ = ["SparsityPath", "additive_path", "multinomial_path", "sparsity_path"]
@@ -98,15 +98,7 @@ class SparsityPath:
         here because k has a logarithmic axis. Needs matplotlib
         (``pip install matplotlib``).
         """
-        bic = None if np.isnan(self.bic_values).all() else self.bic
-        return draw_path(
-            axes_of(ax, width=6.4, height=4.0),
-            self.k,
-            self.objective - self.null_objective,
-            self.upper_bound - self.null_objective,
-            elbow=self.elbow,
-            bic=bic,
-        )
+        return drawn("draw_path", self, ax)
 
 
 def sparsity_path(

@@ -224,11 +224,6 @@ def _blocks(table: Any) -> Iterator[tuple[slice, Floats]]:
         yield part, block if isinstance(table, np.ndarray) else block.toarray()
 
 
-def _column_totals(table: Any) -> Floats:
-    totals: Floats = np.asarray(table.sum(axis=0), dtype=np.float64).ravel()
-    return totals
-
-
 def _divided(numerator: Floats, denominator: Floats) -> Floats:
     """Quotient, 0 where the denominator is 0 (a constant column)."""
     result: Floats = np.divide(

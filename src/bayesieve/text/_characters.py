@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array
+from bayesieve.utils._arrays import Array
 
 # Bits of a character, as in text_unicode.h.
 WORD, SPACE, CASE_IGNORABLE, CASED = 1, 2, 4, 8

@@ -1,38 +1,35 @@
-"""From texts to class counts of terms, without a document-term matrix."""
+"""Counts of the terms of texts by class, without a document-term matrix."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import tempfile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from bayesieve import _core
-from bayesieve.counts import _parts
-from bayesieve.counts._term_names import TermNames
-from bayesieve.text._counts import TextCounts
-from bayesieve.text._matching import TermMatcher, document_terms, tfidf_sums
 from bayesieve.text._options import TextOptions
-from bayesieve.text._packing import (
-    available_threads,
-    check_codes,
-    is_whole,
-    packed,
-    sized,
-)
+from bayesieve.text._packing import check_codes, packed, sized
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils._arrays import Array
+from bayesieve.utils._resources import check_memory_budget, is_whole, thread_count
 
-__all__ = [
-    "TermMatcher",
-    "TextCounter",
-    "TextCounts",
-    "TextOptions",
-    "count_text",
-    "document_terms",
-    "tfidf_sums",
-]
+__all__ = ["TermTables", "TextCounter"]
+
+
+class TermTables(NamedTuple):
+    """What counting gives: the terms, sorted, and a row of each table for each class.
+
+    Tables are arrays, or `csc_array` where there are many cells and not two classes.
+    """
+
+    names: TermNames
+    class_count: Array  # documents of each class, empty ones included
+    feature_count: Any  # occurrences; with `binary` the same as `document_count`
+    document_count: Any  # documents that have the term
 
 
 class TextCounter:
@@ -48,8 +45,8 @@ class TextCounter:
         How texts become terms.
     n_classes : int
         Number of classes.
-    threads : int, default=None
-        Number of threads; None for one per processor.
+    n_jobs : int, default=-1
+        Number of threads.
     memory_budget : int, default=None
         Bytes for records and tables; beyond, tables go to temporary files and are
         gathered in the end. The dictionary of distinct words is not written out, and
@@ -71,10 +68,10 @@ class TextCounter:
     >>> from bayesieve.text._options import TextOptions
     >>> counter = TextCounter(TextOptions(), 2)
     >>> counter.add(["To be, or not to be", "that is not it"], [0, 1])
-    >>> counts = counter.finish()
+    >>> counts = counter.finish(dense_cells=1000)
     >>> counts.names.tolist()
     ['be', 'is', 'it', 'not', 'or', 'that', 'to']
-    >>> counts.count
+    >>> counts.feature_count
     array([[2., 0., 0., 1., 1., 0., 2.],
            [0., 1., 1., 1., 0., 1., 0.]])
     """
@@ -84,7 +81,7 @@ class TextCounter:
         options: TextOptions,
         n_classes: int,
         *,
-        threads: int | None = None,
+        n_jobs: int | None = -1,
         memory_budget: int | None = None,
         spill_folder: Any = None,
         decode_error: str = "strict",
@@ -92,13 +89,7 @@ class TextCounter:
     ) -> None:
         if not is_whole(n_classes) or n_classes < 1:
             raise ValueError(f"'n_classes' must be an int >= 1. Got {n_classes!r}.")
-        if memory_budget is not None and not (
-            is_whole(memory_budget) and memory_budget >= 1
-        ):
-            raise ValueError(
-                "'memory_budget' must be None or a number of bytes (int >= 1). Got "
-                f"{memory_budget!r}."
-            )
+        check_memory_budget(memory_budget)
         if decode_error not in ("strict", "ignore", "replace"):
             raise ValueError(
                 "'decode_error' must be 'strict', 'ignore' or 'replace'. Got "
@@ -113,11 +104,11 @@ class TextCounter:
                 f"The spill_folder must be there. Got {os.fspath(folder)!r}."
             )
         spill = os.path.join(folder, f"bayesieve-{secrets.token_hex(8)}.spill")
-        self._n_documents = np.zeros(self.n_classes, dtype=np.int64)
+        self._class_count = np.zeros(self.n_classes)
         self._native = _core.TextCounter(
             options.plan,
             self.n_classes,
-            available_threads(threads),
+            thread_count(n_jobs),
             int(memory_budget or 0),
             os.fspath(spill),
             options.binary,
@@ -158,7 +149,7 @@ class TextCounter:
                 cut = self.options.cut_words(data, offsets, own)
                 for words, ends, starts, part in cut:
                     self._native.add_words(words, ends, starts, own[part])
-        self._n_documents += np.bincount(codes[codes >= 0], minlength=self.n_classes)
+        self._class_count += np.bincount(codes[codes >= 0], minlength=self.n_classes)
         self._state = "open"
 
     @property
@@ -173,13 +164,14 @@ class TextCounter:
         self._use()
         return int(self._native.spilled_bytes)
 
-    def finish(self) -> TextCounts:
-        """Return the counts, terms sorted; the counter can no longer be used."""
+    def finish(self, dense_cells: int) -> TermTables:
+        """Return the counts, terms sorted; the counter can no longer be used.
+
+        Tables of more cells than `dense_cells` are sparse, unless of two classes.
+        """
         self._use()
         self._state = "finished"
-        data, offsets, count, documents, *places = self._native.finish(
-            _parts.DENSE_CELLS
-        )
+        data, offsets, count, documents, *places = self._native.finish(dense_cells)
         names = TermNames(data, offsets)
         names.__dict__["is_sorted"] = True
         if places:
@@ -187,13 +179,4 @@ class TextCounter:
             shape = (self.n_classes, len(names))
             count = sparse.csc_array((count, code, start), shape=shape)
             documents = sparse.csc_array((documents, code, start), shape=shape)
-        return TextCounts(names, count, documents, self._n_documents)
-
-
-def count_text(
-    texts: Any, codes: Any, n_classes: int, options: TextOptions, **keywords: Any
-) -> TextCounts:
-    """Return the counts of one batch of texts; see `TextCounter`."""
-    counter = TextCounter(options, n_classes, **keywords)
-    counter.add(texts, codes)
-    return counter.finish()
+        return TermTables(names, self._class_count, count, documents)

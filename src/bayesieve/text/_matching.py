@@ -1,19 +1,19 @@
-"""Known terms in texts: rows for prediction, and class sums of tf-idf values."""
+"""Known terms in texts: their counts text by text, and class sums of tf-idf values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array
-from bayesieve.counts._term_names import TermNames
-from bayesieve.text._counts import TextCounts
 from bayesieve.text._options import TextOptions
-from bayesieve.text._packing import available_threads, check_codes, packed, sized
+from bayesieve.text._packing import check_codes, packed, sized
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils._arrays import Array
+from bayesieve.utils._resources import limited_threads, thread_count
 
 _NORMS = {None: 0, "l1": 1, "l2": 2}
 
@@ -28,8 +28,8 @@ class TermMatcher:
         never found. Of equal names the first one counts.
     options : TextOptions
         How texts become terms.
-    threads : int, default=None
-        Number of threads that build the table; None for one per processor.
+    n_jobs : int, default=-1
+        Number of threads that build the table.
 
     Notes
     -----
@@ -37,12 +37,12 @@ class TermMatcher:
     """
 
     def __init__(
-        self, names: TermNames, options: TextOptions, *, threads: int | None = None
+        self, names: TermNames, options: TextOptions, *, n_jobs: int | None = -1
     ) -> None:
         self.names = names
         self.options = options
         self._native = _core.TermMatcher(
-            options.plan, names.data, names.offsets, available_threads(threads)
+            options.plan, names.data, names.offsets, thread_count(n_jobs)
         )
 
     @property
@@ -70,18 +70,19 @@ class TermMatcher:
         self,
         texts: Any,
         *,
-        threads: int | None = None,
+        n_jobs: int | None = -1,
         binary: bool | None = None,
         decode_error: str = "strict",
     ) -> Any:
         """Return the counts of the terms in each text, a csr_array of float64."""
         texts = sized(texts)
-        count = available_threads(threads)
+        threads = thread_count(n_jobs)
         binary = self.options.binary if binary is None else binary
-        parts = [
-            self._native.rows(data, offsets, words, count, binary)
-            for data, offsets, words, _ in self._batches(texts, None, decode_error)
-        ]
+        with limited_threads(n_jobs):
+            parts = [
+                self._native.rows(data, offsets, words, threads, binary)
+                for data, offsets, words, _ in self._batches(texts, None, decode_error)
+            ]
         shape = (len(texts), len(self.names))
         if not parts:
             return sparse.csr_array(shape, dtype=np.float64)
@@ -104,11 +105,17 @@ class TermMatcher:
         *,
         idf: Array | None,
         sublinear_tf: bool,
-        norm: int,
-        threads: int,
-        decode_error: str,
+        norm: str | None,
+        n_jobs: int | None = -1,
     ) -> None:
-        """Add the tf-idf values of a batch to a (n_classes, n_terms) table."""
+        """Add the tf-idf values of a batch to a (n_classes, n_terms) table.
+
+        A sparse table must have a place for every value. Sums are formed in the order
+        of the documents and do not depend on threads or batches.
+        """
+        if norm not in _NORMS:
+            raise ValueError(f"'norm' must be 'l1', 'l2' or None. Got {norm!r}.")
+        threads = thread_count(n_jobs)
         texts = sized(texts)
         n_classes = sums.shape[0]
         codes = check_codes(codes, len(texts), n_classes)
@@ -117,7 +124,7 @@ class TermMatcher:
         if sparse.issparse(sums):
             start = sums.indptr.astype(np.int64, copy=False)
             code = sums.indices.astype(np.int32, copy=False)
-        for data, offsets, words, rows in self._batches(texts, codes, decode_error):
+        for data, offsets, words, rows in self._batches(texts, codes, "strict"):
             self._native.add_weighted(
                 data,
                 offsets,
@@ -127,100 +134,9 @@ class TermMatcher:
                 idf,
                 sublinear_tf,
                 self.options.binary,
-                norm,
+                _NORMS[norm],
                 flat,
                 start,
                 code,
                 threads,
             )
-
-
-def document_terms(
-    texts: Any,
-    names: TermNames | TermMatcher,
-    options: TextOptions,
-    *,
-    threads: int | None = None,
-    binary: bool | None = None,
-    decode_error: str = "strict",
-) -> Any:
-    """Return the counts of given terms in each text, a csr_array of float64.
-
-    The same as CountVectorizer with that vocabulary. Pass a `TermMatcher` where many
-    batches follow each other.
-    """
-    matcher = names if isinstance(names, TermMatcher) else TermMatcher(names, options)
-    return matcher.rows(
-        texts, threads=threads, binary=binary, decode_error=decode_error
-    )
-
-
-def inverse_document_frequency(counts: TextCounts, smooth_idf: bool = True) -> Array:
-    """Return the idf of every term, as TfidfTransformer computes it."""
-    frequency = counts.document_frequency + float(smooth_idf)
-    total = float(counts.n_documents.sum()) + float(smooth_idf)
-    return np.asarray(np.log(total / frequency) + 1.0)
-
-
-def tfidf_sums(
-    batches: Callable[[], Iterable[tuple[Any, Any]]],
-    counts: TextCounts,
-    options: TextOptions,
-    *,
-    smooth_idf: bool = True,
-    sublinear_tf: bool = False,
-    norm: str | None = "l2",
-    use_idf: bool = True,
-    threads: int | None = None,
-    decode_error: str = "strict",
-) -> Any:
-    """Return the class sums of the values that TfidfVectorizer would give.
-
-    A second scan of the texts, as document frequencies must be known first. The sums
-    are formed in the order of the documents and do not depend on threads or batches.
-
-    Parameters
-    ----------
-    batches : callable
-        Gives an iterator of (texts, codes), the same documents as were counted.
-    counts : TextCounts
-        Counts of those documents; terms may have been pruned.
-    options : TextOptions
-        As they were counted.
-    smooth_idf, sublinear_tf, norm, use_idf
-        As for TfidfVectorizer.
-    threads : int, default=None
-        Number of threads; None for one per processor.
-    decode_error : {"strict", "ignore", "replace"}, default="strict"
-        As it was counted.
-
-    Returns
-    -------
-    {ndarray, csc_array} of shape (n_classes, n_terms), float64
-        Laid out as `counts.count`.
-    """
-    if norm not in _NORMS:
-        raise ValueError(f"'norm' must be 'l1', 'l2' or None. Got {norm!r}.")
-    matcher = TermMatcher(counts.names, options, threads=threads)
-    idf = inverse_document_frequency(counts, smooth_idf) if use_idf else None
-    sums: Any
-    if sparse.issparse(counts.count):
-        pattern = counts.count
-        sums = sparse.csc_array(
-            (np.zeros_like(pattern.data), pattern.indices, pattern.indptr),
-            shape=pattern.shape,
-        )
-    else:
-        sums = np.zeros_like(counts.count)
-    for texts, codes in batches():
-        matcher.add_weighted(
-            texts,
-            codes,
-            sums,
-            idf=idf,
-            sublinear_tf=sublinear_tf,
-            norm=_NORMS[norm],
-            threads=available_threads(threads),
-            decode_error=decode_error,
-        )
-    return sums

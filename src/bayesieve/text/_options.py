@@ -10,11 +10,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array
-from bayesieve.counts._term_names import pack
 from bayesieve.text._characters import text_tables, without_accents
+from bayesieve.text._term_names import pack
+from bayesieve.utils._arrays import Array
 from bayesieve.utils._computed_once import computed_once
 
 _REGEX_ROWS = 1 << 13
@@ -57,8 +58,8 @@ class TextOptions:
         What a word is. Runs of `\\w` of at least one or two characters are found by
         the compiled core; any other pattern goes through `re`, with the same results
         as CountVectorizer at about its speed.
-    stop_words : frozenset of str, default=None
-        Words to leave out before n-grams are made.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out before n-grams are made; "english" is scikit-learn's list.
     binary : bool, default=False
         Whether a term counts once for each document that has it.
     """
@@ -68,7 +69,7 @@ class TextOptions:
     lowercase: bool = True
     strip_accents: str | None = None
     token_pattern: str = DEFAULT_PATTERN
-    stop_words: frozenset[str] | None = None
+    stop_words: Any = None
     binary: bool = False
 
     def __post_init__(self) -> None:
@@ -92,10 +93,10 @@ class TextOptions:
             ) from None
         if groups > 1:
             _refuse("token_pattern", "without more than one group", self.token_pattern)
-        words = self.stop_words
+        words = ENGLISH_STOP_WORDS if self.stop_words == "english" else self.stop_words
         if words is not None:
             if isinstance(words, str) or not all(isinstance(w, str) for w in words):
-                _refuse("stop_words", "None or a set of str", words)
+                _refuse("stop_words", "'english', a set of str or None", words)
             object.__setattr__(self, "stop_words", frozenset(words))
 
     def _check_range(self) -> None:
@@ -110,7 +111,10 @@ class TextOptions:
         object.__setattr__(self, "ngram_range", (int(low), int(high)))
 
     def vectorizer(self, **more: Any) -> dict[str, Any]:
-        """Return the arguments of the equivalent CountVectorizer, and `more`."""
+        """Return the arguments of the equivalent CountVectorizer, and `more`.
+
+        Plain values: this is also what checkpoints and models keep of the options.
+        """
         stop = None if self.stop_words is None else sorted(self.stop_words)
         return {
             "analyzer": self.analyzer,

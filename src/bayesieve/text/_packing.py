@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from importlib import import_module
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bayesieve import _core
-from bayesieve.counts._parts import Array
+from bayesieve.utils._arrays import Array
 
-_MOST_THREADS = 64  # each has buffers of its own
 _ROWS = 1 << 16  # of Python strings: what one step packs
-
-
-def is_whole(value: Any) -> bool:
-    """Tell whether a value is an integer, and not a truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _pyarrow() -> Any:
     return import_module("pyarrow")
-
-
-def available_threads(threads: int | None) -> int:
-    """Return how many threads to use: those asked for, else one per processor."""
-    if threads is None:
-        if hasattr(os, "sched_getaffinity"):
-            return max(1, len(os.sched_getaffinity(0)))
-        return max(1, os.cpu_count() or 1)
-    if not is_whole(threads) or threads < 1:
-        raise ValueError(f"'threads' must be None or an int >= 1. Got {threads!r}.")
-    return min(int(threads), _MOST_THREADS)
 
 
 def check_codes(codes: Any, n_texts: int, n_classes: int) -> Array:

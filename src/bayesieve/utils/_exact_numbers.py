@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.exceptions import MergedValuesWarning
-from bayesieve.utils._mixed_columns import _is_missing
+from bayesieve.utils._validation import is_missing
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
@@ -66,7 +66,7 @@ class Origin:
         last = self.whole + math.floor(number)
         if not is_time:
             return str(last)
-        return str(np.datetime64(last, _UNIT[self.ticks]))
+        return str(np.array(last, dtype=f"datetime64[{_UNIT[self.ticks]}]"))
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _object_column(column: Any) -> WholeColumn | None:
     values = column.tolist()
     if isinstance(values[0], str):  # most columns of words are told by one look
         return None
-    gone = [_is_missing(value) for value in values]
+    gone = [is_missing(value) for value in values]
     there = [value for value, none in zip(values, gone, strict=True) if not none]
     if not there:
         return None
@@ -274,7 +274,7 @@ def warn_if_rounded(column: Any, numbers: np.ndarray, name: str) -> None:
             return
         different = int(column.drop_nulls().n_unique())
     elif getattr(dtype, "kind", "O") == "O":
-        there = [value for value in column.tolist() if not _is_missing(value)]
+        there = [value for value in column.tolist() if not is_missing(value)]
         if all(type(value) is float for value in there):
             return
         different = len(set(there))

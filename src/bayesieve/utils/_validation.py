@@ -261,7 +261,7 @@ def label_array(y: Any) -> np.ndarray:
         array = array.astype(object)
     if array.dtype == object:
         for row, value in enumerate(array):
-            if value is None or not _equals_itself(value):
+            if is_missing(value):
                 raise _missing_label(row, value)
         if array.size and not any(isinstance(value, (str, bytes)) for value in array):
             inferred = np.array(array.tolist())
@@ -279,12 +279,14 @@ def label_array(y: Any) -> np.ndarray:
     return array
 
 
-def _equals_itself(value: Any) -> bool:
-    """Tell a value from NaN, NaT and pandas' NA."""
+def is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and pandas' NA, which has no truth value, from others."""
+    if value is None:
+        return True
     try:
-        return bool(value == value)
+        return not bool(value == value)
     except (TypeError, ValueError):
-        return False
+        return True
 
 
 def sorted_classes(labels: np.ndarray) -> np.ndarray:

@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesieve.exceptions import NotCountsWarning, SmallWeightsWarning
+from bayesieve.exceptions import (
+    InterruptedFitWarning,
+    NotCountsWarning,
+    SmallWeightsWarning,
+)
 
-__all__ = ["warn_of_scaled_rows", "warn_of_small_weights", "warn_user"]
+__all__ = [
+    "warn_if_interrupted",
+    "warn_of_scaled_rows",
+    "warn_of_small_weights",
+    "warn_user",
+]
 
 _OURS = ("bayesieve", "sklearn", "joblib")
 #: Rows, and values, that are looked at to tell what a matrix holds.
@@ -31,6 +40,17 @@ def warn_user(message: str, category: type[Warning]) -> None:
             break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_if_interrupted(owner: str, stopped: str) -> None:
+    """Say that a fit was ended by Ctrl-C: whoever called it goes on with its model."""
+    if stopped == "interrupted":
+        warn_user(
+            f"The fit of {owner} was interrupted; the best model so far is kept. Hint: "
+            "warnings.simplefilter('error', InterruptedFitWarning) ends what comes "
+            "after it as well, such as a grid search.",
+            InterruptedFitWarning,
+        )
 
 
 def warn_of_small_weights(total: float, n_rows: int) -> None:
@@ -53,13 +73,12 @@ def warn_of_scaled_rows(X: Any, owner: str, *, lengths: bool) -> None:
         return
     some = np.unique(np.linspace(0, X.shape[0] - 1, _ROWS_SEEN).astype(np.int64))
     if sparse.issparse(X):
-        values = X.data[:: max(1, X.data.size // _VALUES_SEEN)]
+        rows, values = None, X.data[:: max(1, X.data.size // _VALUES_SEEN)]
     else:
-        X = values = X[some]
-        some = slice(None)
+        rows = values = X[some]
     if not np.isfinite(values).all() or (values == np.floor(values)).all():
         return
-    rows = X[some]
+    rows = X[some] if rows is None else rows
     sums = np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
     squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
     squares = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()

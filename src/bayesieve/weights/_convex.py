@@ -6,61 +6,45 @@ is a local minimum that no change of a single variable improves: heuristic.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._newton import newton
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import COUNT_OR_NONE, POSITIVE, Optimizer, Rule
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
-__all__ = ["convex"]
+__all__ = ["Convex"]
 
 _MAX_ROUNDS = 50  # of majorise-minimise, and of moves
 _CANDIDATES = 5  # moves followed to their end, of those that look best
 _GRID = np.array([0.0625, 0.125, 0.25, 0.5, 1.0])  # tried for a weight that is zero
 
 
-def convex(
-    problem: WeightProblem,
-    w0: Array | None = None,
-    *,
-    gtol: float = 1e-9,
-    max_iter: int | None = None,
-    max_seconds: float | None = None,
-    callback: Callback | None = None,
-    random_state: np.random.Generator | None = None,
-) -> WeightResult:
-    """Minimise CR(w) over [0, 1]^K.
+@dataclass(frozen=True, repr=False)
+class Convex(Optimizer):
+    """Projected Newton steps to high accuracy; **exact** for p >= 1, else heuristic.
+
+    For p >= 1 the minimum. For p < 1 first that of p = 1, then repeated minimisation of
+    the tangent penalty (slopes ``lambda c_k p w_k^(p-1)``, convex, never worse; zeros
+    stay), then moves of single weights to zero, the others following, and from zero,
+    until none gains 1e-5 nats a row. Nothing is random here.
 
     Parameters
     ----------
-    problem : WeightProblem
-    w0 : ndarray of shape (n_terms,), optional
-        Where to begin; zero unless given.
-    gtol : float
+    gtol : float, default=1e-9
         Largest projected derivative per row at the end.
     max_iter : int, optional
         Most points recorded, the start included; as many as it takes unless given.
-    max_seconds, callback
-        Stop early, see `WeightResult`.
-    random_state : Generator, optional
-        Not used: nothing is random here.
-
-    Returns
-    -------
-    WeightResult
-        For p >= 1 the minimum, by a projected Newton method. For p < 1 first that of
-        p = 1, then repeated minimisation of the tangent penalty (slopes
-        ``lambda c_k p w_k^(p-1)``, convex, never worse; zeros stay), then moves of
-        single weights to zero, the others following, and from zero, until none gains
-        1e-5 nats a row.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.weights import PartTerms, WeightProblem, convex
+    >>> from bayesieve.weights import Convex, PartTerms, WeightProblem
     >>> parts = np.array([[0], [0], [1], [1]], dtype=np.uint8)
     >>> table = np.log([[0.9, 0.2], [0.1, 0.8]])  # p(part | class)
     >>> problem = WeightProblem(
@@ -69,31 +53,49 @@ def convex(
     ...     log_prior=np.log([0.5, 0.5]),
     ...     cost=np.array([1.0]),
     ... )
-    >>> convex(problem).weights
+    >>> Convex().minimise(problem).weights
     array([1.])
     """
-    progress = Progress(max_seconds, callback, max_iter)
-    n_terms = problem.n_terms
-    w = np.zeros(n_terms) if w0 is None else np.clip(w0, 0.0, 1.0).astype(np.float64)
-    high = np.ones(n_terms)
-    if problem.is_convex:
-        exponent = max(problem.exponent, 1.0)
+
+    spends_budget: ClassVar[bool] = False
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "gtol": POSITIVE,
+        "max_iter": COUNT_OR_NONE,
+    }
+
+    gtol: float = 1e-9
+    max_iter: int | None = None
+
+    def is_quick_from_near(self, exponent: float) -> bool:
+        """Convex problems are."""
+        return exponent >= 1.0
+
+    def _search(
+        self,
+        problem: WeightProblem,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
+    ) -> WeightResult:
+        progress.max_iter = self.max_iter
+        w = np.zeros(problem.n_terms)
+        if start is not None:
+            w = np.clip(start, 0.0, 1.0).astype(np.float64)
         with progress:
-            newton(
-                problem,
-                w,
-                problem.slope,
-                exponent,
-                high=high,
-                gtol=gtol,
-                progress=progress,
-            )
+            if problem.is_convex:
+                newton(
+                    problem,
+                    w,
+                    problem.slope,
+                    max(problem.exponent, 1.0),
+                    high=np.ones(w.size),
+                    gtol=self.gtol,
+                    progress=progress,
+                )
+            else:
+                _LocalSearch(problem, self.gtol, progress).run(w)
         # The last iterate may lie above an earlier one by rounding alone.
         return progress.best()
-    search = _LocalSearch(problem, gtol, progress)
-    with progress:
-        search.run(w)
-    return progress.best()
 
 
 class _LocalSearch:
@@ -148,11 +150,7 @@ class _LocalSearch:
         """
         progress, p = self.progress, self.problem.exponent
         used = np.flatnonzero(w > 0.0)
-        own = replace(
-            self.problem,
-            terms=self.problem.terms.select(used),
-            cost=self.problem.cost[used],
-        )
+        own = self.problem.select(used)
         x = w[used]
         progress.evaluations += 1
         value = own.value(x)

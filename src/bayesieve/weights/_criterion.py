@@ -7,19 +7,25 @@ sum is convex; the penalty is convex for p >= 1 and concave for p < 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from bayesieve.weights._terms import Array, Terms
 
-__all__ = ["POWER_FLOOR", "WeightProblem", "compression_rate_of", "variable_costs"]
+__all__ = [
+    "POWER_FLOOR",
+    "ColumnPrior",
+    "WeightProblem",
+    "compression_rate_of",
+    "feature_costs",
+]
 
 # w^(p-1) is unbounded at 0 for p < 1: derivatives are taken at max(w, POWER_FLOOR).
 POWER_FLOOR = 1e-3
 
 
-def variable_costs(preparation: Array | None, n_variables: int) -> Array:
+def feature_costs(preparation: Array | None, n_variables: int) -> Array:
     """Cost c_k = max(0, ln K - 1 + B_k) of every variable.
 
     Parameters
@@ -47,6 +53,37 @@ def compression_rate_of(nll: float, nll_prior: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnPrior:
+    """What is known of the columns of a table before their weights.
+
+    Parameters
+    ----------
+    preparation : ndarray of shape (n_terms,)
+        B_k of each term.
+    n_variables : int
+        K, all candidate columns, uninformative ones included.
+    places : ndarray of shape (n_terms,)
+        Number of each term's column in the table.
+    order : ndarray of shape (n_terms,)
+        Terms by decreasing level.
+    """
+
+    preparation: Array
+    n_variables: int
+    places: Array
+    order: Array
+
+    def select(self, chosen: Array) -> ColumnPrior:
+        """The same for some of the terms."""
+        return replace(
+            self,
+            preparation=self.preparation[chosen],
+            places=self.places[chosen],
+            order=np.argsort(np.argsort(self.order)[chosen], kind="stable"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class WeightProblem:
     """Data and settings of one criterion.
 
@@ -59,7 +96,7 @@ class WeightProblem:
     log_prior : ndarray of shape (n_classes,)
         ln P(C_j), finite.
     cost : ndarray of shape (n_terms,)
-        c_k >= 0, see `variable_costs`.
+        c_k >= 0, see `feature_costs`.
     regularization : float
         lambda >= 0.
     exponent : float
@@ -69,6 +106,8 @@ class WeightProblem:
     n_reference : float, optional
         Rows the penalty is meant for, when those of the problem are a sample or a
         window of them: the penalty is then multiplied by their share.
+    columns : ColumnPrior, optional
+        For optimisers with a criterion of their own, see `SubsetProblem.of`.
     """
 
     terms: Terms
@@ -79,6 +118,7 @@ class WeightProblem:
     exponent: float = 1.0
     row_weight: Array | None = None
     n_reference: float | None = None
+    columns: ColumnPrior | None = None
     _slope: Array = field(init=False, repr=False)
     _total: float = field(init=False, repr=False)
 
@@ -123,6 +163,15 @@ class WeightProblem:
         share = 1.0 if self.n_reference is None else total / self.n_reference
         set_field(self, "_slope", self.regularization * share * self.cost)
         set_field(self, "_total", float(total))
+
+    def select(self, chosen: Array) -> WeightProblem:
+        """The problem of some of the terms."""
+        return replace(
+            self,
+            terms=self.terms.select(chosen),
+            cost=self.cost[chosen],
+            columns=None if self.columns is None else self.columns.select(chosen),
+        )
 
     @property
     def n_terms(self) -> int:

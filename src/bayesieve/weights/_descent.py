@@ -6,15 +6,25 @@ weights so far are always valid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
-from bayesieve.weights._result import Callback, Progress, WeightResult
+from bayesieve.weights._optimizer import (
+    COUNT,
+    COUNT_OR_NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Optimizer,
+    Rule,
+)
+from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
-__all__ = ["Descent", "StepSizes", "descend"]
+__all__ = ["Descent", "Gradient", "StepSizes"]
 
 
 class StepSizes:
@@ -61,37 +71,121 @@ class StepSizes:
         return gradient
 
 
+def _are_weights(start: Any) -> bool:
+    starts = start if isinstance(start, tuple) else (start,)
+    return all(isinstance(w, int | float) and 0 <= w <= 1 for w in starts)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Gradient(Optimizer):
+    """One projected gradient descent by mini-batches (PGDMB). **Heuristic**.
+
+    Parameters
+    ----------
+    batch_size : int or None, default=1000
+        Rows of each gradient; None takes all. Below about 1000 the noise of the signs
+        shrinks the steps too soon; `average` helps a little.
+    max_iter : int, default=100
+        Most iterations, each O((n_rows + batch_size) K J).
+    tol : float, default=1e-4
+        Least gain of the criterion per row that counts as one.
+    patience : int, default=5
+        Successive iterations without gain before the descent ends.
+    step : float, default=0.01
+        First step size of every weight.
+    start : float or sequence of float, default=0.5
+        First weights in [0, 1]; a sequence has one for each column of the table.
+    sign_only : bool, default=False
+        Step by the sign of the gradient (Rprop) instead of its value.
+    average : float in [0, 1), default=0.0
+        Share of the previous gradient in a running mean used for signs and steps.
+    grow, shrink : float, default=1.2 and 0.5
+        Factors of a step size when the sign of its gradient is kept, or changes.
+    step_bounds : (float, float), optional
+        Limits of the step sizes; (1e-6, 50), or (1e-6, 1) with `sign_only`.
+    threshold : float, default=1e-3
+        Smaller weights become 0 at the end; the value is that of the result.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "batch_size": COUNT_OR_NONE,
+        "max_iter": COUNT,
+        "patience": COUNT,
+        "tol": NOT_NEGATIVE,
+        "step": POSITIVE,
+        "start": (_are_weights, "a number in [0, 1], or one for each column"),
+    }
+
+    batch_size: int | None = 1000
+    max_iter: int = 100
+    tol: float = 1e-4
+    patience: int = 5
+    step: float = 0.01
+    start: float | Sequence[float] = 0.5
+    sign_only: bool = False
+    average: float = 0.0
+    grow: float = 1.2
+    shrink: float = 0.5
+    step_bounds: tuple[float, float] | None = None
+    threshold: float = 1e-3
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.start):  # so that equal settings are equal, and can be saved
+            object.__setattr__(self, "start", tuple(np.asarray(self.start).tolist()))
+        super().__post_init__()
+
+    def first_weights(self, problem: WeightProblem) -> Array:
+        """The weights to begin from."""
+        if not isinstance(self.start, tuple):
+            return np.full(problem.n_terms, self.start, dtype=np.float64)
+        columns = problem.columns
+        n_columns = problem.n_terms if columns is None else columns.n_variables
+        self._check(
+            "start",
+            len(self.start) == n_columns,
+            f"a number in [0, 1], or one for each of the {n_columns} columns",
+        )
+        chosen = np.asarray(self.start, dtype=np.float64)
+        return chosen if columns is None else chosen[columns.places]
+
+    def few_steps(self, most: int) -> Gradient:
+        """A short descent with the same batches and steps, to follow a stream."""
+        return Gradient(
+            batch_size=self.batch_size,
+            max_iter=min(most, self.max_iter),
+            tol=0.0,
+            patience=self.patience,
+            step=self.step,
+        )
+
+    def _search(
+        self,
+        problem: WeightProblem,
+        start: Array | None,
+        progress: Progress,
+        rng: np.random.Generator,
+    ) -> WeightResult:
+        descent = Descent(problem, self, rng)
+        found: tuple[Array, float] | None = None
+        with progress:
+            first = self.first_weights(problem) if start is None else start
+            w, value, _, settled = descent.run(first, self.max_iter, progress)
+            found = w, value
+            progress.stopped = "converged" if settled else "budget"
+        return descent.result(progress, found)
+
+
 class Descent:
-    """Settings of a descent, and its batches.
+    """The batches of a descent.
 
     One object serves several descents, so that restarts go on through the rows.
     """
 
     def __init__(
-        self,
-        problem: WeightProblem,
-        *,
-        batch_size: int | None = 1000,
-        tol: float = 1e-4,
-        patience: int = 5,
-        step: float = 0.01,
-        sign_only: bool = False,
-        average: float = 0.0,
-        grow: float = 1.2,
-        shrink: float = 0.5,
-        step_bounds: tuple[float, float] | None = None,
-        threshold: float = 1e-3,
-        random_state: np.random.Generator | None = None,
+        self, problem: WeightProblem, settings: Gradient, rng: np.random.Generator
     ) -> None:
-        self.problem = problem
-        self.tol, self.patience, self.step = tol, patience, step
-        self.sign_only, self.average = sign_only, average
-        self.grow, self.shrink = grow, shrink
-        # A step that ignores the size of the gradient never needs to exceed the box.
-        self.low, self.high = step_bounds or (1e-6, 1.0 if sign_only else 50.0)
-        self.threshold = threshold
-        self.rng = np.random.default_rng(random_state)
-        self._batches = self._endless(batch_size)
+        self.problem, self.settings, self.rng = problem, settings, rng
+        self._batches = self._endless(settings.batch_size)
 
     def _endless(self, batch_size: int | None) -> Iterator[Array | None]:
         """Batches of rows in a random order, drawn again after each pass."""
@@ -107,7 +201,7 @@ class Descent:
 
     def sparse(self, w: Array) -> Array:
         """Weights below the threshold set to zero."""
-        return np.where(w < self.threshold, 0.0, w)
+        return np.where(w < self.settings.threshold, 0.0, w)
 
     def run(
         self, w0: Array, max_iter: int, progress: Progress
@@ -117,34 +211,35 @@ class Descent:
         Returns the thresholded best weights, their CR, the number of iterations and
         whether the descent stopped by itself.
         """
-        problem = self.problem
-        scale = problem.n_rows
+        problem, settings = self.problem, self.settings
+        least_gain = settings.tol * problem.n_rows
         w = np.clip(w0, 0.0, 1.0).astype(np.float64)
         best_w, best = w, self.value(w, progress)
         progress.note(w, best)
         steps = StepSizes(
             w.size,
-            first=self.step,
-            grow=self.grow,
-            shrink=self.shrink,
-            bounds=(self.low, self.high),
-            average=self.average,
+            first=settings.step,
+            grow=settings.grow,
+            shrink=settings.shrink,
+            # A step that ignores the gradient's size never needs to exceed the box.
+            bounds=settings.step_bounds or (1e-6, 1.0 if settings.sign_only else 50.0),
+            average=settings.average,
         )
         failures = iteration = 0
         # w^(p-1) has no value at 0 for p < 1: such a weight stays until a restart.
         movable = (w > 0.0) | (problem.exponent >= 1.0)
-        while iteration < max_iter and failures < self.patience:
+        while iteration < max_iter and failures < settings.patience:
             iteration += 1
             progress.evaluations += 1
             gradient = problem.batch_gradient(w, next(self._batches))
             gradient = np.where(movable, gradient, 0.0)
             gradient = steps.follow(gradient)
-            move = np.sign(gradient) if self.sign_only else gradient
+            move = np.sign(gradient) if settings.sign_only else gradient
             w = np.clip(w - steps.size * move, 0.0, 1.0)
             if problem.exponent < 1.0:
                 movable = movable & (w > 0.0)
             value = self.value(w, progress)
-            if value < best - self.tol * scale:
+            if value < best - least_gain:
                 best_w, best, failures = w, value, 0
             else:
                 failures += 1
@@ -152,7 +247,7 @@ class Descent:
         best_w = self.sparse(best_w)
         best = self.value(best_w, progress)
         progress.note(best_w, best)
-        return best_w, best, iteration, failures >= self.patience
+        return best_w, best, iteration, failures >= settings.patience
 
     def value(self, w: Array, progress: Progress) -> float:
         """CR(w) on all rows: current and best weights are judged on the same ones."""
@@ -170,77 +265,3 @@ class Descent:
             if found is None or value < found[1]:
                 found = met, value
         return progress.result(*found)
-
-
-def descend(
-    problem: WeightProblem,
-    w0: Array | None = None,
-    *,
-    batch_size: int | None = 1000,
-    max_iter: int = 100,
-    tol: float = 1e-4,
-    patience: int = 5,
-    step: float = 0.01,
-    sign_only: bool = False,
-    average: float = 0.0,
-    grow: float = 1.2,
-    shrink: float = 0.5,
-    step_bounds: tuple[float, float] | None = None,
-    threshold: float = 1e-3,
-    max_seconds: float | None = None,
-    callback: Callback | None = None,
-    random_state: np.random.Generator | None = None,
-) -> WeightResult:
-    """One projected gradient descent from w0.
-
-    Parameters
-    ----------
-    problem : WeightProblem
-    w0 : ndarray of shape (n_terms,), optional
-        Where to begin; 0.5 unless given.
-    batch_size : int or None
-        Rows of each gradient; None takes all. Below about 1000 the noise of the signs
-        shrinks the steps too soon; `average` helps a little.
-    max_iter : int
-        Most iterations, each O((n_rows + batch_size) K J).
-    tol : float
-        Least gain of the criterion per row that counts as one.
-    patience : int
-        Successive iterations without gain before the descent ends.
-    step : float
-        First step size of every weight.
-    sign_only : bool
-        Step by the sign of the gradient (Rprop) instead of its value.
-    average : float in [0, 1)
-        Share of the previous gradient in a running mean used for signs and steps.
-    grow, shrink : float
-        Factors of a step size when the sign of its gradient is kept, or changes.
-    step_bounds : (float, float), optional
-        Limits of the step sizes; (1e-6, 50), or (1e-6, 1) with `sign_only`.
-    threshold : float
-        Smaller weights become 0 at the end; the value is that of the result.
-    max_seconds, callback, random_state
-        Stop early, see `WeightResult`; order of the batches.
-    """
-    descent = Descent(
-        problem,
-        batch_size=batch_size,
-        tol=tol,
-        patience=patience,
-        step=step,
-        sign_only=sign_only,
-        average=average,
-        grow=grow,
-        shrink=shrink,
-        step_bounds=step_bounds,
-        threshold=threshold,
-        random_state=random_state,
-    )
-    progress = Progress(max_seconds, callback)
-    found: tuple[Array, float] | None = None
-    with progress:
-        start = np.full(problem.n_terms, 0.5) if w0 is None else w0
-        w, value, _, settled = descent.run(start, max_iter, progress)
-        found = w, value
-        progress.stopped = "converged" if settled else "budget"
-    return descent.result(progress, found)

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logsumexp
 
 from bayesieve import _core
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.weights._terms import (
     Array,
-    DenseTerms,
     Rows,
+    ScoredTerms,
     as_weights,
     relative_prior,
 )
@@ -28,7 +29,7 @@ __all__ = ["LinearTerms"]
 _PANEL_CELLS = 4_000_000  # of a dense panel, for second derivatives of few columns
 
 
-class LinearTerms:
+class LinearTerms(ScoredTerms):
     """Columns of a sparse matrix, each with one slope a class.
 
     Parameters
@@ -150,24 +151,6 @@ class LinearTerms:
 
     # ------------------------------------------------------------ what solvers need
 
-    def value(
-        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
-    ) -> float:
-        """Sum of negative log-likelihoods."""
-        if self.n_classes < 2:
-            return 0.0
-        return _core.softmax_nll(self.relative_scores(w, log_prior), codes, row_weight)
-
-    def value_gradient(
-        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
-    ) -> tuple[float, Array]:
-        """The same, with its derivative for every weight."""
-        if self.n_classes < 2:
-            return 0.0, np.zeros(self.n_terms)
-        scores = self.relative_scores(w, log_prior)
-        value = _core.softmax_nll(scores, codes, row_weight, True)
-        return value, self.gradient(scores)
-
     def gradient(self, residual: Array, chosen: Array | None = None) -> Array:
         """Derivatives from the residuals (posterior less class), of chosen columns."""
         out = np.empty(self.n_terms if chosen is None else chosen.size)
@@ -255,24 +238,9 @@ class LinearTerms:
     ) -> Array:
         """Second derivatives for a few chosen weights, in dense panels of rows."""
         chosen = np.asarray(chosen, dtype=np.int64)
-        out = np.zeros((chosen.size, chosen.size))
-        if self.n_classes < 2 or not chosen.size:
-            return out
-        # Within a panel the scores of all terms enter as those of one more term.
         scores = self.scores(w, log_prior)
-        few = self.select(chosen)
-        panel = max(1, _PANEL_CELLS // ((chosen.size + 1) * self.n_classes))
-        for first in range(0, self.n_rows, panel):
-            rows = slice(first, min(first + panel, self.n_rows))
-            dense = few._panel(rows)
-            dense = np.concatenate([dense, scores[rows, None, :]], axis=1)
-            whole = np.zeros(chosen.size + 1)
-            whole[-1] = 1.0
-            weight = None if row_weight is None else row_weight[rows]
-            out += DenseTerms(dense).curvature(
-                whole, np.zeros(self.n_classes), np.arange(chosen.size), weight
-            )
-        return out
+        log_posterior = scores - logsumexp(scores, axis=1, keepdims=True)
+        return self.dense_curvature(log_posterior, row_weight, chosen, False)
 
     def dense_curvature(
         self,
@@ -337,25 +305,6 @@ class LinearTerms:
         x = self.columns[:, [k]].toarray()
         offset = 0.0 if self._offsets is None else self._offsets[k]
         return np.asarray(x * self._slopes[k] + offset)
-
-    def trial(
-        self,
-        scores: Array,
-        k: int,
-        delta: float,
-        codes: Array,
-        row_weight: Array | None = None,
-        *,
-        smoothing_rows: float = 0.0,
-    ) -> float:
-        """Cost after adding `delta` to weight k; see `PartTerms.trial`."""
-        if self.n_classes < 2:
-            return 0.0
-        term = self.term(k)
-        own = np.ascontiguousarray(term[:, 1:] - term[:, :1])
-        return _core.weighted_trial(
-            scores, None, own, delta, codes, row_weight, smoothing_rows
-        )
 
     def shift(self, scores: Array, k: int, delta: float) -> None:
         """Add delta to weight k, in relative scores."""

@@ -73,15 +73,14 @@ class Progress:
 
     def __init__(
         self,
-        max_seconds: float | None = None,
+        time_limit: float | None = None,
         callback: Callback | None = None,
-        max_iter: int | None = None,
-        after: WeightResult | None = None,
     ) -> None:
         self._start = time.perf_counter()
-        self._limit = max_seconds
+        self._limit = time_limit
         self._callback = callback
-        self._most = max_iter
+        #: Points to record at most.
+        self.max_iter: int | None = None
         self._rows: list[tuple[float, float, float, float]] = []
         self.best_weights: Array | None = None
         self.best_value = np.inf
@@ -90,11 +89,6 @@ class Progress:
         self.stopped: Stopped = "converged"
         self._entered = False
         self._kernels: _core.TimeLimit | None = None
-        if after is not None:  # a second stage goes on where the first one ended
-            self._rows = [tuple(row) for row in after.history.tolist()]
-            self._start -= self._rows[-1][1] if self._rows else 0.0
-            self.iterations, self.evaluations = after.iterations, after.evaluations
-            self.note(after.weights, after.value)
 
     def __enter__(self) -> Self:
         self._entered = True
@@ -160,7 +154,7 @@ class Progress:
             if self._callback(state):
                 raise _Stop("callback")
         self.iterations += 1
-        if self.iterations == self._most:
+        if self.iterations == self.max_iter:
             raise _Stop("budget")
         self.check()
 

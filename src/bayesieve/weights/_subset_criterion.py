@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.utils._integer_codes import integer_code
+from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._integer_codes import integer_code
 from bayesieve.weights._terms import Array, Terms
 
 __all__ = ["SubsetProblem", "TrialScores"]
@@ -39,6 +40,8 @@ class SubsetProblem:
     n_reference : float, optional
         N of the smoothing, the tolerance and the empty model; the sum of the row
         weights unless given.
+    order : ndarray of shape (n_terms,), optional
+        Terms by decreasing level, the order of a first pass; as they are unless given.
     """
 
     terms: Terms
@@ -50,6 +53,28 @@ class SubsetProblem:
     exponent: float = 0.95
     row_weight: Array | None = None
     n_reference: float | None = None
+    order: Array | None = None
+
+    @classmethod
+    def of(cls, problem: WeightProblem) -> SubsetProblem:
+        """F for the data and settings of a problem whose columns are known."""
+        if problem.columns is None:
+            raise ValueError(
+                "The criterion of variable selection needs what is known of the "
+                "columns. Got a WeightProblem with columns=None."
+            )
+        return cls(
+            problem.terms,
+            problem.codes,
+            problem.log_prior,
+            problem.columns.preparation,
+            problem.columns.n_variables,
+            regularization=problem.regularization,
+            exponent=problem.exponent,
+            row_weight=problem.row_weight,
+            n_reference=problem.n_reference,
+            order=problem.columns.order,
+        )
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -70,6 +95,13 @@ class SubsetProblem:
                 raise ValueError(
                     f"{name} must have shape ({size},), got {array.shape}."
                 )
+        every = np.arange(terms.n_terms)
+        order = every if self.order is None else np.asarray(self.order, np.int64)
+        if not np.array_equal(np.sort(order), every):
+            raise ValueError(
+                f"The order must hold each of 0..{terms.n_terms - 1} once. Got {order}."
+            )
+        set_field(self, "order", order)
         if self.n_variables < terms.n_terms:
             raise ValueError(
                 f"n_variables counts all candidates, at least the {terms.n_terms} "

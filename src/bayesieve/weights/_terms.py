@@ -5,14 +5,14 @@ negative log-likelihood of a row is ``-ln softmax(s)_y``. It depends only on dif
 between classes, so class 0 is the reference and tables hold J - 1 columns.
 
 `PartTerms` reads part indexes and small tables, `DenseTerms` ready-made
-log-likelihoods, `LinearTerms` a sparse matrix; optimisers need nothing but the methods
-they share.
+log-likelihoods, `LinearTerms` a sparse matrix; optimisers need nothing but `Terms`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ __all__ = [
     "DenseTerms",
     "PartTerms",
     "Rows",
+    "ScoredTerms",
     "Terms",
     "as_weights",
     "relative_prior",
@@ -32,37 +33,58 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Rows = Array | slice
 
 
-class Terms(Protocol):
-    """What the criterion and its optimisers ask of the terms."""
+class Terms(ABC):
+    """What the criterion and its optimisers ask of the terms.
+
+    A subclass sets the sizes.
+    """
 
     n_rows: int
     n_terms: int
     n_classes: int
 
+    @abstractmethod
+    def take(self, rows: Rows) -> Terms:
+        """The terms of some rows."""
+
+    @abstractmethod
+    def select(self, chosen: Array) -> Terms:
+        """Some of the terms, for all rows."""
+
+    @abstractmethod
+    def term(self, k: int) -> Array:
+        """Log-likelihoods of one term, of shape (n_rows, n_classes)."""
+
+    @abstractmethod
+    def scores(self, w: Array, log_prior: Array) -> Array:
+        """Scores s_j, of shape (n_rows, n_classes)."""
+
+    @abstractmethod
+    def relative_scores(self, w: Array, log_prior: Array) -> Array:
+        """Scores less that of class 0, of shape (n_rows, n_classes - 1)."""
+
+    @abstractmethod
     def value(
         self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
     ) -> float:
         """Sum of negative log-likelihoods."""
 
+    @abstractmethod
     def value_gradient(
         self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
     ) -> tuple[float, Array]:
-        """The same, with its derivative for every weight."""
+        """`value` and its gradient, an array of shape (n_terms,)."""
 
+    @abstractmethod
     def curvature(
-        self,
-        w: Array,
-        log_prior: Array,
-        chosen: Array,
-        row_weight: Array | None = None,
+        self, w: Array, log_prior: Array, chosen: Array, row_weight: Array | None = None
     ) -> Array:
-        """Second derivatives for the chosen weights."""
+        """Second derivatives for the chosen weights, O(n_rows n_classes size^2)."""
 
-    def scores(self, w: Array, log_prior: Array) -> Array:
-        """Scores s_j, of shape (n_rows, n_classes)."""
-
-    def relative_scores(self, w: Array, log_prior: Array) -> Array:
-        """Scores less that of class 0, of shape (n_rows, n_classes - 1)."""
+    def relative_term(self, k: int) -> Array:
+        """One term less that of class 0, of shape (n_rows, n_classes - 1)."""
+        term = self.term(k)
+        return np.ascontiguousarray(term[:, 1:] - term[:, :1])
 
     def trial(
         self,
@@ -74,19 +96,52 @@ class Terms(Protocol):
         *,
         smoothing_rows: float = 0.0,
     ) -> float:
-        """Cost after adding delta to one weight."""
+        """Cost after adding `delta` to weight k of relative `scores`, O(n_rows J).
+
+        The negative log-likelihood, or with `smoothing_rows` = N that of posteriors
+        (N p + 0.5/J) / (N + 0.5).
+        """
+        if self.n_classes < 2:
+            return 0.0
+        return _core.weighted_trial(
+            scores,
+            None,
+            self.relative_term(k),
+            delta,
+            codes,
+            row_weight,
+            smoothing_rows,
+        )
 
     def shift(self, scores: Array, k: int, delta: float) -> None:
-        """Add delta to one weight, in the scores."""
+        """Add delta to weight k, in relative scores."""
+        scores += delta * self.relative_term(k)
 
-    def take(self, rows: Rows) -> Terms:
-        """The terms of some rows."""
 
-    def term(self, k: int) -> Array:
-        """Log-likelihoods of one term, of shape (n_rows, n_classes)."""
+class ScoredTerms(Terms):
+    """Terms whose values and gradients are found by way of the scores."""
 
-    def select(self, chosen: Array) -> Terms:
-        """Some of the terms, for all rows."""
+    @abstractmethod
+    def gradient(self, residual: Array) -> Array:
+        """Derivatives for all weights from the residuals (posterior less class)."""
+
+    def value(
+        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
+    ) -> float:
+        """Sum of negative log-likelihoods."""
+        if self.n_classes < 2:
+            return 0.0
+        return _core.softmax_nll(self.relative_scores(w, log_prior), codes, row_weight)
+
+    def value_gradient(
+        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
+    ) -> tuple[float, Array]:
+        """`value` and its gradient, an array of shape (n_terms,)."""
+        if self.n_classes < 2:
+            return 0.0, np.zeros(self.n_terms)
+        scores = self.relative_scores(w, log_prior)
+        value = _core.softmax_nll(scores, codes, row_weight, True)
+        return value, self.gradient(scores)
 
 
 def as_weights(w: Array, n_terms: int) -> Array:
@@ -102,7 +157,7 @@ def relative_prior(log_prior: Array) -> Array:
     return np.asarray(log_prior[1:] - log_prior[0], dtype=np.float64)
 
 
-class PartTerms:
+class PartTerms(Terms):
     """Rows as part indexes, with one table of log-probabilities a variable.
 
     Parameters
@@ -182,17 +237,26 @@ class PartTerms:
         return terms
 
     def value(
+        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
+    ) -> float:
+        """Sum of negative log-likelihoods."""
+        return self._value(w, log_prior, codes, row_weight, None)
+
+    def value_gradient(
+        self, w: Array, log_prior: Array, codes: Array, row_weight: Array | None = None
+    ) -> tuple[float, Array]:
+        """`value` and its gradient, an array of shape (n_terms,)."""
+        gradient = np.zeros(self.n_terms)
+        return self._value(w, log_prior, codes, row_weight, gradient), gradient
+
+    def _value(
         self,
         w: Array,
         log_prior: Array,
         codes: Array,
-        row_weight: Array | None = None,
-        rows: Rows | None = None,
+        row_weight: Array | None,
+        gradient: Array | None,
     ) -> float:
-        """Sum of negative log-likelihoods over all rows, or over `rows`."""
-        if rows is not None:
-            own_weight = None if row_weight is None else row_weight[rows]
-            return self.take(rows).value(w, log_prior, codes[rows], own_weight)
         if self.n_classes < 2:
             return 0.0
         return _core.weighted_nll(
@@ -203,34 +267,8 @@ class PartTerms:
             relative_prior(log_prior),
             codes,
             row_weight,
-        )
-
-    def value_gradient(
-        self,
-        w: Array,
-        log_prior: Array,
-        codes: Array,
-        row_weight: Array | None = None,
-        rows: Rows | None = None,
-    ) -> tuple[float, Array]:
-        """`value` and its gradient, an array of shape (n_terms,)."""
-        if rows is not None:
-            own_weight = None if row_weight is None else row_weight[rows]
-            return self.take(rows).value_gradient(w, log_prior, codes[rows], own_weight)
-        gradient = np.zeros(self.n_terms)
-        if self.n_classes < 2:
-            return 0.0, gradient
-        value = _core.weighted_nll(
-            self._parts,
-            self._table,
-            self._offset,
-            as_weights(w, self.n_terms),
-            relative_prior(log_prior),
-            codes,
-            row_weight,
             gradient,
         )
-        return value, gradient
 
     def curvature(
         self,
@@ -286,21 +324,12 @@ class PartTerms:
         *,
         smoothing_rows: float = 0.0,
     ) -> float:
-        """Cost after adding `delta` to weight k of relative `scores`, O(n_rows J).
-
-        The negative log-likelihood, or with `smoothing_rows` = N that of posteriors
-        (N p + 0.5/J) / (N + 0.5).
-        """
+        """Cost after adding `delta` to weight k; see `Terms.trial`."""
         if self.n_classes < 2:
             return 0.0
+        part, table = self._parts[k], self._table[self._offset[k] : self._offset[k + 1]]
         return _core.weighted_trial(
-            scores,
-            self._parts[k],
-            self._table[self._offset[k] : self._offset[k + 1]],
-            delta,
-            codes,
-            row_weight,
-            smoothing_rows,
+            scores, part, table, delta, codes, row_weight, smoothing_rows
         )
 
     def shift(self, scores: Array, k: int, delta: float) -> None:
@@ -310,7 +339,7 @@ class PartTerms:
             scores += (delta * table)[self._parts[k]]
 
 
-class DenseTerms:
+class DenseTerms(ScoredTerms):
     """Ready-made conditional log-likelihoods.
 
     Parameters
@@ -354,39 +383,9 @@ class DenseTerms:
     def _flat(self) -> Array:
         return self._terms.reshape(self.n_terms, self.n_rows * (self.n_classes - 1))
 
-    def value(
-        self,
-        w: Array,
-        log_prior: Array,
-        codes: Array,
-        row_weight: Array | None = None,
-        rows: Rows | None = None,
-    ) -> float:
-        """Sum of negative log-likelihoods over all rows, or over `rows`."""
-        if rows is not None:
-            own_weight = None if row_weight is None else row_weight[rows]
-            return self.take(rows).value(w, log_prior, codes[rows], own_weight)
-        if self.n_classes < 2:
-            return 0.0
-        return _core.softmax_nll(self.relative_scores(w, log_prior), codes, row_weight)
-
-    def value_gradient(
-        self,
-        w: Array,
-        log_prior: Array,
-        codes: Array,
-        row_weight: Array | None = None,
-        rows: Rows | None = None,
-    ) -> tuple[float, Array]:
-        """`value` and its gradient, an array of shape (n_terms,)."""
-        if rows is not None:
-            own_weight = None if row_weight is None else row_weight[rows]
-            return self.take(rows).value_gradient(w, log_prior, codes[rows], own_weight)
-        if self.n_classes < 2:
-            return 0.0, np.zeros(self.n_terms)
-        scores = self.relative_scores(w, log_prior)
-        value = _core.softmax_nll(scores, codes, row_weight, True)
-        return value, self._flat() @ scores.ravel()
+    def gradient(self, residual: Array) -> Array:
+        """Derivatives for all weights from the residuals (posterior less class)."""
+        return np.asarray(self._flat() @ residual.ravel())
 
     def curvature(
         self,
@@ -435,29 +434,6 @@ class DenseTerms:
         first = self._first[k]
         return np.column_stack([first, first[:, None] + self._terms[k]])
 
-    def trial(
-        self,
-        scores: Array,
-        k: int,
-        delta: float,
-        codes: Array,
-        row_weight: Array | None = None,
-        *,
-        smoothing_rows: float = 0.0,
-    ) -> float:
-        """Cost after adding `delta` to weight k; see `PartTerms.trial`."""
-        if self.n_classes < 2:
-            return 0.0
-        return _core.weighted_trial(
-            scores,
-            None,
-            self._terms[k],
-            delta,
-            codes,
-            row_weight,
-            smoothing_rows,
-        )
-
-    def shift(self, scores: Array, k: int, delta: float) -> None:
-        """Add delta to weight k, in relative scores."""
-        scores += delta * self._terms[k]
+    def relative_term(self, k: int) -> Array:
+        """One term less that of class 0, of shape (n_rows, n_classes - 1)."""
+        return np.asarray(self._terms[k])

@@ -149,6 +149,23 @@ class PathSolver:
         pull = -self.newton.gradient(paid) / cost[paid]
         return float(pull.max(initial=0.0))
 
+    # ------------------------------------------------------------- where it stands
+
+    @property
+    def state(self) -> WeightState:
+        """Where the solver stands."""
+        return self.newton.state
+
+    def start_at(self, weights: Array) -> WeightState:
+        """Stand at given weights, with the intercepts as they are."""
+        self.newton.state = self.newton.at(weights, self.newton.state.intercept)
+        return self.newton.state
+
+    def settle(self, weights: Array, penalty: float) -> float:
+        """Minimise for one penalty from given weights; returns the gap."""
+        self.start_at(weights)
+        return self.newton.minimise(penalty * self.problem.cost, self.tol)
+
     # ------------------------------------------------------------------ one penalty
 
     def solve(self, penalty: float, *, looseness: float = 1.0) -> PathPoint:
@@ -289,15 +306,27 @@ class PathSolver:
     # --------------------------------------------------------------------- a support
 
     def refit(
-        self, point: PathPoint, support: Array, penalty: float = 0.0
+        self,
+        point: PathPoint,
+        support: Array,
+        penalty: float = 0.0,
+        *,
+        stay: bool = True,
     ) -> WeightState:
-        """Weights of a support only, from a point, with another penalty or none."""
+        """Weights of a support only, from a point, with another penalty or none.
+
+        Without `stay`, the solver is put back where it was.
+        """
+        before = self.newton.state
         self.within(point, support)
         slope = penalty * self.problem.cost
         self.newton.minimise(slope, self.tol, support)
         if self.problem.exponent < 1.0 and penalty > 0.0:
-            return self._tangents(slope, self.tol)
-        return self.newton.state
+            self._tangents(slope, self.tol)
+        found = self.newton.state
+        if not stay:
+            self.newton.state = before
+        return found
 
     def within(self, point: PathPoint, support: Array) -> WeightState:
         """The point on a support only, as it is; nothing if that is better."""

@@ -1,0 +1,470 @@
+"""What a fitted estimator says of itself: its features, its proof, what is saved.
+
+Each estimator declares the fitted attributes of its files (`_saved`) and describes its
+features (`_describe`) in its own class. Model files, reports, notebooks, displays and
+the command line read the two and look at nothing else, so a new attribute has one home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bayesieve.counts import ClassCounts
+from bayesieve.partition._column import ColumnPartition
+from bayesieve.solvers import Certificate
+from bayesieve.utils._drawing import drawn
+from bayesieve.weights._weight_path import WeightPath
+
+__all__ = [
+    "CrossValidation",
+    "Description",
+    "Saved",
+    "SelfDescribing",
+    "SupportProblem",
+    "TableColumns",
+    "class_contrast",
+    "class_weights",
+    "describe",
+    "gain_detail",
+    "logit",
+    "mean_weights",
+    "odds_name",
+    "proof_sentence",
+    "saved",
+    "standardised_means",
+    "weighted_sentence",
+]
+
+#: The kinds of values that `bayesieve.persistence` can write and check.
+KindName = Literal[
+    "bool",
+    "booleans",
+    "certificate",
+    "counts",
+    "float",
+    "floats",
+    "indices",
+    "int",
+    "integers",
+    "labels",
+    "mixed columns",
+    "names",
+    "partitions",
+    "plain",
+    "table",
+    "table reader",
+    "text",
+    "weight path",
+]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """How one fitted attribute stands in a model file, and how it is checked.
+
+    Attributes
+    ----------
+    kind : str
+    shape : tuple of str and int
+        Sizes, in letters that mean the same in all attributes of a model: C classes, m
+        features, k selected ones.
+    domain : {"finite", "counts", "logs", "known", "any"} or None
+        What its numbers may be; None for what is usual of the kind.
+    optional : bool
+        There after some ways of fitting only.
+    old : bool
+        In files of version 0.1 only: read, never written.
+    """
+
+    kind: KindName
+    shape: tuple[str | int, ...] = ()
+    domain: str | None = None
+    optional: bool = False
+    old: bool = False
+
+
+def saved(
+    kind: KindName,
+    *shape: str | int,
+    domain: str | None = None,
+    optional: bool = False,
+    old: bool = False,
+) -> Saved:
+    """Declare a fitted attribute; see `Saved`."""
+    return Saved(kind, shape, domain, optional, old)
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Scores over sizes or penalties, and the two choices made from them."""
+
+    values: np.ndarray
+    mean: np.ndarray
+    error: np.ndarray
+    best: float
+    one_se: float
+
+    @classmethod
+    def from_scores(
+        cls, sizes: np.ndarray, mean: np.ndarray, error: np.ndarray
+    ) -> CrossValidation:
+        """Best size, the smaller on ties, and the smallest within one error of it."""
+        order = np.argsort(sizes, kind="stable")
+        sizes, mean, error = sizes[order].astype(np.int64), mean[order], error[order]
+        best = int(np.argmax(mean))
+        within = np.flatnonzero(mean >= mean[best] - error[best])
+        return cls(sizes, mean, error, int(sizes[best]), int(sizes[within[0]]))
+
+    @classmethod
+    def from_results(
+        cls,
+        results: Mapping[str, Any],
+        column: str,
+        best: float | None = None,
+        one_se: float | None = None,
+        rows: Any = slice(None),
+    ) -> CrossValidation:
+        """Scores in some rows of a ``cv_results_``, over one of its columns."""
+        folds = sum(name.startswith("split") for name in results)
+        error = np.asarray(results["std_test_score"]) / np.sqrt(max(folds, 1))
+        values, mean = np.asarray(results[column])[rows], results["mean_test_score"]
+        mean, error = np.asarray(mean)[rows], error[rows]
+        if best is None or one_se is None:
+            return cls.from_scores(values, mean, error)
+        return cls(values, mean, error, best, one_se)
+
+
+@dataclass(frozen=True)
+class SupportProblem:
+    """The problem whose best k features a model has: what its path over k needs."""
+
+    model: str
+    options: dict[str, Any]
+    exact: bool = True
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a mixed table, all of them: how each is cut, what it weighs."""
+
+    partitions: Sequence[ColumnPartition]
+    weights: np.ndarray | None = None
+    importances: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a fitted model says of the features it uses.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+    n_features : int
+        Features there were to choose among.
+    indices : ndarray of int64 of shape (k,)
+        Columns in use.
+    score : ndarray of shape (k,)
+        What makes one feature stronger than another.
+    score_name : str
+    sentence, detail : str
+        What is proven of the model, in plain words and in numbers.
+    noun : str
+        What the features are called: "features", "terms" or "columns".
+    named : callable or None
+        Gives the names of an array of columns; None where they have none.
+    weights : ndarray of shape (1, k) or (n_classes, k), or None
+        One row of signed weights for two classes (towards the second), or of weights
+        without a sign; a row for each class where there are more. May be infinite.
+    weight_name : str
+    signed : bool
+        Whether a weight speaks for a class by its sign.
+    discounts : ndarray of shape (k,) or None
+        Factor in [0, 1] that is already part of `weights`.
+    strength : ndarray of shape (k,) or None
+        Where there are discounts: spread of the naive Bayes weight without them.
+    means : ndarray of shape (n_classes, k) or None
+        Class means of measurements.
+    certificate, dual_gap, stopped
+        As in the estimators, None where they have none.
+    class_count : ndarray of shape (n_classes,) or None
+    counts : ClassCounts or None
+        What the model was fitted on, where it is kept.
+    pruned : callable or None
+        Takes from counts what the model never looked at.
+    problem : SupportProblem or None
+    sizes, penalties : CrossValidation or None
+        Cross-validated scores over k, and over the penalty of the weights.
+    weight_path : WeightPath or None
+    penalty : float or None
+        The one on the path that was chosen.
+    table : TableColumns or None
+    total : int
+        Features in use; those here may be the strongest of them.
+    owner : str
+        Name of the estimator's class.
+    """
+
+    labels: np.ndarray
+    n_features: int
+    indices: np.ndarray
+    score: np.ndarray
+    score_name: str
+    sentence: str
+    detail: str = ""
+    noun: str = "features"
+    named: Callable[[np.ndarray], list[str]] | None = None
+    weights: np.ndarray | None = None
+    weight_name: str = ""
+    signed: bool = False
+    discounts: np.ndarray | None = None
+    strength: np.ndarray | None = None
+    means: np.ndarray | None = None
+    certificate: Certificate | None = None
+    dual_gap: float | None = None
+    stopped: str | None = None
+    class_count: np.ndarray | None = None
+    counts: ClassCounts | None = None
+    pruned: Callable[[ClassCounts], ClassCounts] | None = None
+    problem: SupportProblem | None = None
+    sizes: CrossValidation | None = None
+    penalties: CrossValidation | None = None
+    weight_path: WeightPath | None = None
+    penalty: float | None = None
+    table: TableColumns | None = None
+    total: int = -1
+    owner: str = ""
+
+    def __post_init__(self) -> None:
+        if self.total < 0:
+            object.__setattr__(self, "total", int(self.indices.shape[0]))
+
+    @property
+    def classes(self) -> list[str]:
+        """The class labels as text."""
+        return [str(label) for label in self.labels.tolist()]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features here."""
+        return self.names_of(self.indices)
+
+    def names_of(self, columns: np.ndarray) -> list[str]:
+        """Names of some columns, ``x7`` where there are none."""
+        if self.named is not None:
+            return self.named(columns)
+        return [f"x{column}" for column in columns.tolist()]
+
+    def strongest(self, limit: int | None = None) -> Description:
+        """The features by falling score, only so many; ties go by column."""
+        score = np.nan_to_num(self.score, nan=-np.inf)
+        order = np.lexsort((self.indices, -score))[:limit]
+        changed: dict[str, Any] = {
+            name: getattr(self, name)[..., order]
+            for name in _BY_FEATURE
+            if getattr(self, name) is not None
+        }
+        return replace(self, **changed)
+
+
+_BY_FEATURE = ("indices", "score", "weights", "discounts", "strength", "means")
+
+
+def describe(model: Any) -> Description:
+    """What a fitted classifier, selector or encoder says of itself."""
+    check_is_fitted(model)
+    if not isinstance(model, SelfDescribing):
+        raise TypeError(
+            "A fitted classifier, selector or encoder of bayesieve is needed. "
+            f"Got {type(model).__name__}."
+        )
+    return replace(model._describe(), owner=type(model).__name__)
+
+
+class SelfDescribing:
+    """Base of all estimators: a description for people and one for files."""
+
+    #: The fitted attributes that a class adds to those of its bases.
+    _saved: ClassVar[dict[str, Saved]] = {}
+
+    def _describe(self) -> Description:
+        """Describe the fitted model, features in the order of their columns."""
+        raise NotImplementedError(type(self).__name__)
+
+    def _named(self) -> Callable[[np.ndarray], list[str]] | None:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return None
+        return lambda columns: [str(names[column]) for column in columns.tolist()]
+
+    # -------------------------------------------------------------------- model files
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """The parameters as plain values, for a file."""
+        found: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        return found
+
+    @classmethod
+    def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of a file, maybe of an older version, as they are set now."""
+        return given
+
+    def _saved_attributes(self) -> dict[str, Saved]:
+        """All attributes of a file, in the order they are read: sizes come first."""
+        found: dict[str, Saved] = {}
+        for base in reversed(type(self).__mro__):
+            found |= vars(base).get("_saved", {})
+        return found
+
+    def _to_save(self) -> dict[str, Any]:
+        """Values of the attributes as they are written; None is left out."""
+        return {name: vars(self).get(name) for name in self._saved_attributes()}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        """Take the values of a file, each checked by itself; ValueError if wrong."""
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    # ---------------------------------------------------------------------- notebooks
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        # A property, as in scikit-learn: it is not there when diagrams are off.
+        diagram = super()._repr_html_  # type: ignore[misc]
+        return lambda: diagram() + drawn("notebook_summary", self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += drawn("notebook_summary", self)
+        return bundle
+
+
+# ------------------------------------------------------------------------------ weights
+
+
+def class_contrast(logs: np.ndarray) -> np.ndarray:
+    """Log-parameters (n_classes, k) as weights: second less first class, or centred.
+
+    A class for which a feature is impossible has weight minus infinity, and then the
+    others are compared among themselves.
+    """
+    if logs.shape[0] == 2:
+        with np.errstate(invalid="ignore"):
+            difference = logs[1:] - logs[:1]
+        return np.where(np.isnan(difference), 0.0, difference)
+    finite = np.isfinite(logs)
+    total = np.where(finite, logs, 0.0).sum(axis=0)
+    return np.asarray(logs - total / np.maximum(finite.sum(axis=0), 1))
+
+
+def logit(log_probability: np.ndarray) -> np.ndarray:
+    """Log-odds of presence from its log-probability."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(log_probability - np.log(-np.expm1(log_probability)))
+
+
+def standardised_means(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Differences of class means in standard deviations, as `class_contrast`."""
+    spread = np.sqrt(variance.mean(axis=0))
+    return class_contrast(mean / np.where(spread > 0, spread, 1.0))
+
+
+def odds_name(labels: np.ndarray) -> str:
+    """What the weights of `class_weights` are."""
+    if labels.shape[0] == 2:
+        return f"log-odds of {labels[1]}"
+    return "log-probability less its mean"
+
+
+def class_weights(
+    labels: np.ndarray, logs: np.ndarray, discounts: np.ndarray | None = None
+) -> dict[str, Any]:
+    """The weights of a `Description` from log-parameters of shape (n_classes, k)."""
+    weights, strength = class_contrast(logs), None
+    if discounts is not None:
+        with np.errstate(invalid="ignore"):
+            strength = logs.max(axis=0) - logs.min(axis=0)
+            # A feature without weight has no say, however certain it would be.
+            weights = np.where(discounts > 0, discounts * weights, 0.0)
+        strength = np.where(np.isnan(strength), 0.0, strength)
+    return {
+        "weights": weights,
+        "weight_name": odds_name(labels),
+        "signed": True,
+        "discounts": discounts,
+        "strength": strength,
+    }
+
+
+def mean_weights(
+    labels: np.ndarray, mean: np.ndarray, variance: np.ndarray
+) -> dict[str, Any]:
+    """The weights of a `Description` from class means and variances."""
+    two = labels.shape[0] == 2
+    distance = "difference of means" if two else "mean less overall mean"
+    return {
+        "weights": standardised_means(mean, variance),
+        "weight_name": f"{distance} (standard deviations)",
+        "signed": True,
+        "means": mean,
+    }
+
+
+# ---------------------------------------------------------------------------- sentences
+
+
+def share_in_percent(share: float) -> str:
+    """A small share in plain words."""
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def proof_sentence(certificate: Certificate, k: int, n_features: int, noun: str) -> str:
+    """What a certificate proves of k features, in one plain sentence."""
+    one = noun.removesuffix("s")
+    if k == 0:
+        return f"No {one} says anything about the label."
+    if certificate.is_optimal and k == n_features:
+        words = one if k == 1 else noun
+        return f"All {k:,} {words} are used, so there is nothing to prove."
+    if certificate.is_optimal:
+        others = f"{one} explains" if k == 1 else f"{k:,} {noun} explain"
+        return f"Proven: no other {others} the labels better."
+    these = f"this {one} is" if k == 1 else f"these {k:,} {noun} are"
+    if not np.isfinite(certificate.relative_gap):
+        return f"Not proven: it is open how far {these} from the best possible."
+    remark = f"; {certificate.remark}" if certificate.remark else ""
+    return (
+        f"Proven: {these} at most {share_in_percent(certificate.relative_gap)} short "
+        f"of the best possible{remark}."
+    )
+
+
+def weighted_sentence(dual_gap: float, k: int, noun: str) -> str:
+    """What the gap of the convex problem proves of k weights."""
+    one = noun.removesuffix("s")
+    if k == 0:
+        return f"No {one} says anything about the label."
+    return (
+        f"Proven: for these {k:,} {one if k == 1 else noun} and this penalty, no other "
+        f"weights fit more than {max(float(dual_gap), 0.0):.1g} nats better."
+    )
+
+
+def gain_detail(certificate: Certificate, k: int, noun: str) -> str:
+    """What k features gain and what others could gain, in numbers."""
+    gain = certificate.objective - certificate.null_objective
+    best = certificate.upper_bound - certificate.null_objective
+    nodes = f"{certificate.nodes:,} node{'' if certificate.nodes == 1 else 's'}"
+    more = f"no other {k:,} can gain more than {best:,.1f}"
+    if certificate.is_optimal:
+        more = "no others gain more" if k == 1 else f"no other {k:,} gain more"
+    return (
+        f"{'It gains' if k == 1 else 'They gain'} {gain:,.1f} nats of "
+        f"log-likelihood over no {noun} at all; {more}. The search took {nodes}."
+    )

@@ -1,0 +1,535 @@
+"""Weights on a wide matrix: candidates by counts, then a path, a support, a refit.
+
+`WideSolver` is the one object that the wide classifiers, the refined selector and the
+text classifier work with.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesieve.counts import ClassCounts
+from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
+from bayesieve.utils._warnings import warn_if_interrupted, warn_user
+from bayesieve.weights._candidate_columns import candidate_block, first_of_equals
+from bayesieve.weights._candidates import Candidates, candidate_number, screen
+from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._linear_terms import LinearTerms
+from bayesieve.weights._result import Progress, Stopped
+from bayesieve.weights._sparse_newton import WeightState
+from bayesieve.weights._terms import Array
+from bayesieve.weights._weight_path import PathPoint, PathSolver, WeightPath
+
+__all__ = ["CountedRows", "WideFit", "WideSettings", "WideSolver"]
+
+_PATH_RATIO = 0.5  # between penalties on the way to a given one
+#: Penalties below this many nats a weight are not looked at when one is to be chosen.
+_LEAST_NATS = 0.1
+_TIMES = 2  # features let in for each one of the k that are chosen by weight
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """Rows and their counts.
+
+    Attributes
+    ----------
+    X : ndarray, csr or csc matrix of shape (n_rows, n_features)
+    codes : ndarray of shape (n_rows,)
+        Class of each row.
+    row_weight : ndarray of shape (n_rows,) or None
+    counts : ClassCounts
+        Of exactly these rows, of the kind that the model needs.
+    """
+
+    X: Any
+    codes: Array
+    row_weight: Array | None
+    counts: ClassCounts
+
+    @property
+    def total_weight(self) -> float:
+        """Rows, or the sum of their weights."""
+        return float(self.counts.class_count.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class WideSettings:
+    """What to fit.
+
+    Attributes
+    ----------
+    model : {"multinomial", "bernoulli"}
+    k : int or None
+        Wanted number of features.
+    regularization : float or None
+        The penalty lambda, where no number of features is wanted.
+    share : float
+        Share of the penalty that stays when the weights of the chosen features are
+        refitted: 0 is a free refit, 1 none at all.
+    alpha : float or ndarray
+    binarize : float or None
+        Bernoulli model: values above it count as present.
+    exponent : float
+    candidates : int, "auto" or "all"
+    feature_cost : ndarray of shape (n_features,) or None
+    refit_intercept : bool
+    log_prior : ndarray of shape (n_classes,)
+        Minus infinity for classes that no row has.
+    tol : float
+    owner : str
+        Name of the estimator, for messages.
+    wanted_prior : ndarray of shape (n_classes,), optional
+        Log-probabilities of the classes that the user wants; those of the rows unless
+        given. Intercepts that are refitted are shifted to them afterwards.
+    """
+
+    model: str
+    k: int | None
+    regularization: float | None
+    share: float
+    alpha: Any
+    binarize: float | None
+    exponent: float
+    candidates: Any
+    feature_cost: Array | None
+    refit_intercept: bool
+    log_prior: Array
+    tol: float
+    owner: str
+    wanted_prior: Array | None = None
+
+    def for_counts(self, counts: ClassCounts) -> WideSettings:
+        """The same for other rows: their class shares, unless those were given."""
+        with np.errstate(divide="ignore"):
+            learnt = np.log(counts.class_count / counts.class_count.sum())
+        if self.wanted_prior is None or self.refit_intercept:
+            return replace(self, log_prior=learnt)
+        # A class that the user expects, but no row of these has, cannot be fitted.
+        return replace(
+            self, log_prior=np.where(np.isneginf(learnt), learnt, self.wanted_prior)
+        )
+
+    def screened(self, counts: ClassCounts) -> Candidates:
+        """The candidates that these settings ask for."""
+        size = candidate_number(self.candidates, self.k, counts.n_features)
+        return screen(
+            counts, size, model=self.model, alpha=self.alpha, owner=self.owner
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WideFit:
+    """A fitted model and how it was found.
+
+    Attributes
+    ----------
+    columns : ndarray of int64
+        Features with a weight, sorted.
+    weights : ndarray
+        Their weights in (0, 1].
+    slope, offset : ndarray of shape (n_columns, n_classes)
+        Log-probabilities, see `Candidates`; offset is None without absence.
+    intercept : ndarray of shape (n_classes,)
+    penalty, share : float
+    gap, tol : float
+        Duality gap of the penalised problem, and the gap asked for, in nats.
+    path : WeightPath
+    certificate : Certificate
+        Of the screening.
+    n_candidates : int
+    stopped : str
+    steps : int
+    """
+
+    columns: Array
+    weights: Array
+    slope: Array
+    offset: Array | None
+    intercept: Array
+    penalty: float
+    share: float
+    gap: float
+    tol: float
+    path: WeightPath
+    certificate: Any
+    n_candidates: int
+    stopped: Stopped
+    steps: int
+
+    def warn(self, owner: str) -> None:
+        """Tell that the fit was interrupted, or ended above the gap asked for."""
+        warn_if_interrupted(owner, self.stopped)
+        if self.stopped != "budget":
+            return
+        reached = "" if np.isnan(self.gap) else f" of {self.gap:.3g} nats"
+        warn_user(
+            f"The weights of {owner} did not converge: the search ended with a "
+            f"gap{reached} above its tolerance of {self.tol:.3g} nats. The weights are "
+            "valid and better than none. Hint: counts in the thousands make scores "
+            "that hardly curve; divide them, take log1p of them, or raise tol.",
+            NotConvergedWarning,
+        )
+
+
+class WideSolver:
+    """Candidates and their rows, ready for any penalty or size.
+
+    Parameters
+    ----------
+    settings : WideSettings
+    candidates : Candidates
+    block : csc_array of shape (n_rows, n_candidates)
+        The columns of the candidates.
+    codes : ndarray of shape (n_rows,)
+    weight : ndarray of shape (n_rows,) or None
+    n_features : int
+        Columns there are in all.
+    progress : Progress, optional
+        When time is up or Ctrl-C is pressed, the last solution is the answer.
+    """
+
+    def __init__(
+        self,
+        settings: WideSettings,
+        candidates: Candidates,
+        block: Any,
+        codes: Array,
+        weight: Array | None,
+        *,
+        n_features: int,
+        progress: Progress | None = None,
+    ) -> None:
+        self.settings, self.candidates = settings, candidates
+        #: Candidates before copies of others were left out.
+        self.all_candidates = candidates
+        self.n_features = n_features
+        # A class without rows has no posterior anywhere; it is left out of the fit.
+        self.present = np.flatnonzero(np.isfinite(settings.log_prior))
+        block, codes, weight = self.counted(block, codes, weight)
+        problem = WeightProblem(
+            LinearTerms(block, *self.tables(candidates)),
+            codes=codes,
+            log_prior=settings.log_prior[self.present],
+            cost=self._cost(),
+            exponent=settings.exponent,
+            row_weight=weight,
+        )
+        self.progress = Progress() if progress is None else progress
+        self.path = PathSolver(
+            problem,
+            refit_intercept=settings.refit_intercept,
+            tol=settings.tol,
+            progress=self.progress,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        rows: CountedRows,
+        settings: WideSettings,
+        progress: Progress | None = None,
+    ) -> WideSolver:
+        """Screen the columns of a matrix and take those of the candidates."""
+        found = settings.screened(rows.counts)
+        block = candidate_block(
+            rows.X, found.columns, settings.model, settings.binarize
+        )
+        return cls.of_distinct(
+            settings,
+            found,
+            block,
+            rows.codes,
+            rows.row_weight,
+            n_features=int(rows.X.shape[1]),
+            progress=progress,
+        )
+
+    @classmethod
+    def of_distinct(
+        cls,
+        settings: WideSettings,
+        candidates: Candidates,
+        block: Any,
+        codes: Array,
+        weight: Array | None,
+        *,
+        n_features: int,
+        progress: Progress | None = None,
+    ) -> WideSolver:
+        """Of candidates that are the same in every row, the first.
+
+        Copies would share one weight in any way at all, and take the place of others
+        among k features. Where features have costs of their own, they stay.
+        """
+        found = candidates
+        if settings.feature_cost is None and settings.candidates != "all":
+            kept = first_of_equals(block)
+            if kept.size < candidates.columns.size:
+                found, block = candidates.take(kept), block[:, kept]
+        solver = cls(
+            settings,
+            found,
+            block,
+            codes,
+            weight,
+            n_features=n_features,
+            progress=progress,
+        )
+        solver.all_candidates = candidates
+        return solver
+
+    def counted(
+        self, block: Any, codes: Array, weight: Array | None
+    ) -> tuple[Any, Array, Array | None]:
+        """Rows that count, with codes among the present classes."""
+        position = np.full(self.settings.log_prior.size, -1, dtype=np.int32)
+        position[self.present] = np.arange(self.present.size)
+        codes = position[codes]
+        counted = codes >= 0
+        if weight is not None:
+            counted &= weight > 0.0
+        if counted.all():
+            return block, codes, weight
+        rows = np.flatnonzero(counted)
+        weight = None if weight is None else weight[rows]
+        return block.tocsr()[rows].tocsc(), codes[rows], weight
+
+    def tables(self, found: Candidates) -> tuple[Array, Array | None]:
+        """Slopes and offsets of the present classes, centred over them.
+
+        Offsets are the same in every row: intercepts that are refitted take them over.
+        """
+        slope = found.slope[:, self.present]
+        slope = slope - slope.mean(axis=1, keepdims=True)
+        if found.offset is None or self.settings.refit_intercept:
+            return slope, None
+        offset = found.offset[:, self.present]
+        return slope, offset - offset.mean(axis=1, keepdims=True)
+
+    def _cost(self) -> Array:
+        columns = self.candidates.columns
+        if self.settings.feature_cost is None:
+            return np.ones(columns.size)
+        return np.asarray(self.settings.feature_cost[columns])
+
+    # ----------------------------------------------------------------------- solving
+
+    @property
+    def least_penalty(self) -> float:
+        """Where the path ends when a penalty is to be chosen."""
+        problem = self.path.problem
+        paid = problem.cost[problem.cost > 0.0]
+        if not paid.size:
+            return self.path.largest
+        rows = problem.n_rows / max(problem.terms.n_rows, 1)
+        return min(_LEAST_NATS * rows / float(np.median(paid)), self.path.largest)
+
+    def stoppable(self) -> Progress:
+        """The progress as a context that the clock and Ctrl-C leave quietly."""
+        self.progress.note(
+            self.path.state.weights, np.inf
+        )  # what would be left: nothing yet
+        return self.progress
+
+    def to_penalty(self, penalty: float) -> PathPoint:
+        """Follow the path from the largest penalty to this one."""
+        path = self.path
+        if penalty < path.largest:
+            path.begin()
+        last = penalty if penalty > 0.0 else max(self.least_penalty, 1e-300)
+        fall = math.log(max(path.largest / last, 1.0)) if path.largest > 0.0 else 0.0
+        for step in range(1, int(fall / -math.log(_PATH_RATIO)) + 1):
+            path.solve(path.largest * _PATH_RATIO**step, looseness=5.0)
+        return path.solve(penalty)
+
+    def to_size(self, k: int) -> PathPoint:
+        """A point with k features, or few more, or as many as there are."""
+        return self.path.reach(k)
+
+    def near(self, columns: Array, weights: Array, penalty: float) -> PathPoint:
+        """The point of a penalty, from weights of features that were found before."""
+        candidates = self.candidates.columns
+        position = np.minimum(np.searchsorted(candidates, columns), candidates.size - 1)
+        known = candidates[position] == columns
+        first = np.zeros(candidates.size)
+        first[position[known]] = weights[known]
+        self.path.start_at(first)
+        return self.path.solve(penalty)
+
+    def support(self, point: PathPoint, k: int | None) -> Array:
+        """Terms with a weight at the point; of more than k those that matter most."""
+        used = np.flatnonzero(point.weights)
+        if k is None or used.size <= k:
+            return used
+        problem = self.path.problem
+        assert isinstance(problem.terms, LinearTerms)
+        size = point.weights[used] * problem.terms.sizes(used)
+        kept = np.argsort(-size, kind="stable")[:k]
+        return np.sort(used[kept])
+
+    def refit(
+        self, point: PathPoint, support: Array, share: float, *, stay: bool = True
+    ) -> PathPoint | WeightState:
+        """Weights and intercepts of a support, with a share of the penalty.
+
+        Without `stay`, the path goes on afterwards from where it was.
+        """
+        if share == 1.0 and support.size == np.count_nonzero(point.weights):
+            return point
+        return self.path.refit(point, support, share * point.penalty, stay=stay)
+
+    def fit(self, start: tuple[Array, Array] | None = None) -> WideFit:
+        """Weights for the k or the penalty of the settings.
+
+        Parameters
+        ----------
+        start : (columns, weights), optional
+            Weights to begin from, for a given penalty.
+        """
+        settings, path = self.settings, self.path
+        wanted = settings.regularization
+        point: PathPoint | None = None
+        state: PathPoint | WeightState | None = None
+        with self.stoppable():
+            if settings.k is not None:
+                point = self.to_size(settings.k)
+            else:
+                assert wanted is not None
+                if start is None:
+                    point = self.to_penalty(wanted)
+                else:
+                    point = self.near(*start, wanted)
+            support = self.support(point, settings.k)
+            state = self.refit(point, support, settings.share)
+        if state is None or point is None:
+            # Stopped on the way: the point of the path reached so far.
+            path.begin()
+            point = point or min(path.points, key=lambda found: found.penalty)
+            support = self.support(point, settings.k)
+            state = path.within(point, support)
+        if settings.k is not None and support.size < settings.k:
+            self._warn_of_few(support.size)
+        if wanted is not None and point.penalty > wanted:
+            self._warn_of_another_penalty(point.penalty)
+        return self.fit_of(point, state)
+
+    def missed_most(self) -> Array:
+        """The k features that would be missed most among twice as many with a weight.
+
+        The penalty that leaves k weights has shrunk them much, and frequent features
+        gain by that. So twice as many are let in, their weights are refitted without
+        penalty, and those stay whose removal would cost most. Where fewer than k ever
+        get a weight, the candidates of largest gain fill up.
+        """
+        k = self.settings.k
+        assert k is not None
+        point = self.to_size(_TIMES * k)
+        support = np.flatnonzero(point.weights)
+        if support.size > k:
+            state = self.path.refit(point, support)
+            # What the likelihood would lose to second order, the others held.
+            loss = state.weights[support] ** 2 * self.curvatures(state, support)
+            kept = np.argsort(-loss, kind="stable")[:k]
+            support = np.sort(support[kept])
+        columns, found = self.candidates.columns[support], self.all_candidates
+        missing = min(k, found.columns.size) - columns.size
+        if missing <= 0:
+            return columns
+        rest = np.flatnonzero(~np.isin(found.columns, columns))
+        best = rest[np.argsort(-found.gains[rest], kind="stable")[:missing]]
+        return np.union1d(columns, found.columns[best])
+
+    def curvatures(self, state: WeightState, support: Array) -> Array:
+        """Second derivative of the likelihood for each weight of a support alone."""
+        problem = self.path.problem
+        assert isinstance(problem.terms, LinearTerms)
+        return problem.terms.diagonal(state.scores, support, problem.row_weight)
+
+    def whole_intercept(
+        self, intercept: Array, weights: Array, among: Candidates | None = None
+    ) -> Array:
+        """Score of every class before its terms; minus infinity for absent classes.
+
+        The weights are those of the candidates, unless others are given.
+        Slopes were centred over the classes, which no difference of scores notices.
+        What the intercepts took over from offsets is given back.
+        """
+        out = np.full(self.settings.log_prior.size, -np.inf)
+        first = self.settings.log_prior[self.present[0]]
+        own = first + np.concatenate([[0.0], intercept])
+        offset = (self.candidates if among is None else among).offset
+        if offset is not None and self.settings.refit_intercept:
+            carried = weights @ offset[:, self.present]
+            own = own - (carried - carried[0])
+        wanted = self.settings.wanted_prior
+        if wanted is not None and self.settings.refit_intercept:
+            own = own + (wanted - self.settings.log_prior)[self.present]
+        out[self.present] = own
+        return out
+
+    def fit_of(
+        self,
+        point: PathPoint,
+        state: PathPoint | WeightState,
+        share: float | None = None,
+    ) -> WideFit:
+        """Everything about one solution."""
+        used = np.flatnonzero(state.weights)
+        found = self.candidates
+        path = self.path.path(found.columns, self.n_features)
+        shown = [
+            self.whole_intercept(point.intercept, point.weights)
+            for point in self.path.ordered()
+        ]
+        return WideFit(
+            columns=found.columns[used],
+            weights=state.weights[used],
+            slope=found.slope[used],
+            offset=None if found.offset is None else found.offset[used],
+            intercept=self.whole_intercept(state.intercept, state.weights),
+            penalty=point.penalty,
+            share=self.settings.share if share is None else share,
+            gap=point.gap,
+            tol=self.path.tol,
+            path=replace(path, intercepts=np.array(shown).reshape(len(path), -1)),
+            certificate=found.certificate,
+            n_candidates=int(found.columns.size),
+            stopped=self._stopped(point),
+            steps=self.progress.evaluations,
+        )
+
+    def _stopped(self, point: PathPoint) -> Stopped:
+        """Why the search ended; numbers beyond rounding's reach are not converged."""
+        reason = self.progress.stopped
+        sharp = not point.gap > self.path.tol  # true for NaN: no gap is claimed
+        return reason if sharp or reason != "converged" else "budget"
+
+    def _warn_of_another_penalty(self, reached: float) -> None:
+        if self.progress.stopped == "time":
+            settings = self.settings
+            warn_user(
+                f"{settings.owner} ran out of time at a penalty of {reached:.4g}, on "
+                f"the way to {settings.regularization:.4g}; weights and gap are those "
+                "of the former. Hint: raise time_limit.",
+                NotConvergedWarning,
+            )
+
+    def _warn_of_few(self, found: int) -> None:
+        settings, stopped = self.settings, self.progress.stopped
+        candidates = self.candidates.columns.size
+        if stopped != "converged":
+            reason = f"the search was stopped ({stopped})"
+        elif candidates < (settings.k or 0):
+            reason = f"there are {candidates} distinct candidates"
+        else:
+            reason = "no others help to tell the classes apart"
+        warn_user(
+            f"{settings.owner} found {found} features instead of k={settings.k}: "
+            f"{reason}.",
+            FewFeaturesWarning,
+        )
