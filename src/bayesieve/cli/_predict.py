@@ -20,8 +20,10 @@ from bayesieve.io._near_names import check_column
 
 __all__ = ["PREDICT"]
 
-_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-_PARQUET = (".parquet", ".pq")
+_ENDINGS = {
+    **{".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"},
+    **{".parquet": "parquet", ".pq": "parquet"},
+}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -332,8 +334,6 @@ def _output_format(arguments: argparse.Namespace) -> str:
     if arguments.out is None:
         return "jsonl" if arguments.json else "csv"
     ending = os.path.splitext(arguments.out.lower())[1]
-    if ending in _PARQUET:
-        return "parquet"
     if ending not in _ENDINGS:
         raise CommandError(
             "the format of --out is told by its ending, .csv, .tsv, .jsonl or "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ _LONGEST_PROBLEM = 300
 _BATCH_BYTES = 1 << 26
 
 
-class Format(ABC):
+class Format:
     """One kind of file."""
 
     #: How it is called, which is also how names in hints end.
@@ -45,11 +44,10 @@ class Format(ABC):
     #: Makes a label of what is read; None where it is one already.
     label_of: Callable[[Any], Any] | None = None
 
-    @abstractmethod
     def columns(self, file: DataFile) -> list[str]:
         """Names of the columns; none for an empty file."""
+        raise ValueError(f"{file.path!r} holds a matrix, without names of columns.")
 
-    @abstractmethod
     def batches(
         self,
         file: DataFile,
@@ -63,6 +61,7 @@ class Format(ABC):
         `types` are SQL types to read columns as, for formats that have to look for
         them; by default all of a file is looked at.
         """
+        raise NotImplementedError
 
     def is_blank(self, file: DataFile) -> bool:
         """Whether there is nothing in a file; one that is not UTF-8 is refused."""

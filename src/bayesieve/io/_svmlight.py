@@ -7,19 +7,15 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._format import Format
 from bayesieve.io._row_bounds import LONGEST_ROW, physical_memory, too_long
-
-if TYPE_CHECKING:
-    from bayesieve.io._files import DataFile
 
 __all__ = ["Svmlight", "svmlight_batches"]
 
@@ -35,22 +31,6 @@ class Svmlight(Format):
     endings = (".svm", ".svmlight", ".libsvm")
     packed = (".gz", ".bz2")
     is_matrix = True
-
-    def columns(self, file: DataFile) -> list[str]:
-        """Refuse: columns have numbers."""
-        raise ValueError(f"{file.path!r} is an svmlight file, without named columns.")
-
-    def batches(
-        self,
-        file: DataFile,
-        names: Sequence[str],
-        bad_rows: BadRows,
-        types: Mapping[str, str],
-        rows: int,
-    ) -> Iterator[Any]:
-        """Refuse: columns have numbers."""
-        self.columns(file)
-        yield
 
 
 def svmlight_batches(
