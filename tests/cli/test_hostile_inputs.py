@@ -238,7 +238,7 @@ def test_a_file_that_is_rewritten_while_it_is_in_use(here, capsys, monkeypatch):
     from bayesieve.cli import _text_data
 
     # A machine whose memory does not hold the rows, so that they are read again.
-    monkeypatch.setattr(_row_bounds, "physical_memory", lambda: 1000)
+    monkeypatch.setattr(_row_bounds, "physical_memory", lambda: 100)
     (here / "a.csv").write_text(GOOD)
     count = _text_data.TextData.count
 

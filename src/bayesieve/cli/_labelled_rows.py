@@ -170,12 +170,15 @@ class LabelledRows:
                 bar.update(done, f"{done:,} {unit}")
 
     def _again(self) -> Iterator[tuple[Codes, Any]]:
+        done = 0
         if self._held is None:
             for codes, batch in self._read(BadRows(self._files.skip_bad_rows)):
+                if self.interrupted and done == self.codes.size:
+                    return
+                done += codes.size
                 # A label that was not there before is told when all is read.
                 yield self._place[np.minimum(codes, self._place.size - 1)], batch
             return
-        done = 0
         for batch in self._held:
             yield self.codes[done : done + batch.num_rows], batch
             done += batch.num_rows

@@ -41,7 +41,7 @@ def typed_frame(
             name: _typed(table.column(i), name, kinds.get(name))
             for i, name in enumerate(names)
         }
-        return pandas.DataFrame(columns, copy=False)
+        return pandas.DataFrame(columns)
     table = table.select(list(range(len(names))))
     frame = table.to_pandas()
     frame.columns = list(names)
