@@ -22,6 +22,7 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from bayesieve import _core
+from bayesieve.counts._checks import checked
 from bayesieve.counts._layout import is_dense_layout
 from bayesieve.exceptions import NewerVersionWarning
 from bayesieve.text._term_names import TermNames
@@ -451,14 +452,16 @@ def unpack_counts(
     sizes = None
     if metadata["kind"] == "category":
         sizes = reader.integers("n_categories")
-    return cls._of(
-        _unpack_classes(reader, metadata["classes"]),
-        reader.floats("class_count"),
-        metadata["kind"],
-        feature_names=names,
-        n_categories=sizes,
-        **tables,
-    )._checked()
+    return checked(
+        cls._of(
+            _unpack_classes(reader, metadata["classes"]),
+            reader.floats("class_count"),
+            metadata["kind"],
+            feature_names=names,
+            n_categories=sizes,
+            **tables,
+        )
+    )
 
 
 def _table(reader: MemberReader, name: str, layout: Any) -> Any:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from bayesieve.counts._checkpoint import merge_files
+from bayesieve.counts._checks import checked
 from bayesieve.counts._chunks import count_chunks
 from bayesieve.counts._distributed import make_plan
 from bayesieve.counts._from_text import TextSource
 from bayesieve.counts._layout import (
-    KINDS,
     Kind,
     category_offsets,
-    laid_out,
     same_labels,
     same_table,
 )
@@ -132,26 +130,23 @@ class ClassCounts:
         centred_squares: Any = None,
         n_categories: Any = None,
     ) -> None:
-        sizes = None if n_categories is None else np.array(n_categories, dtype=np.int64)
-        counts = self._of(
-            label_array(classes).copy(),
-            _copied(class_count),
-            kind,
-            feature_count=_copied(feature_count),
-            document_count=_copied(document_count),
-            mean=_copied(mean),
-            centred_squares=_copied(centred_squares),
-            n_categories=sizes,
-            # Packed names are checked by their length, others below.
-            feature_names=feature_names
-            if isinstance(feature_names, TermNames)
-            else None,
-        )._checked()
-        if not isinstance(feature_names, TermNames):
-            counts = counts._with(
-                feature_names=check_names(feature_names, counts.n_features)
+        packed = isinstance(feature_names, TermNames)  # checked by their length alone
+        counts = checked(
+            self._of(
+                label_array(classes).copy(),
+                _copied(class_count),
+                kind,
+                feature_count=_copied(feature_count),
+                document_count=_copied(document_count),
+                mean=_copied(mean),
+                centred_squares=_copied(centred_squares),
+                n_categories=_copied(n_categories, np.int64),
+                feature_names=feature_names if packed else None,
             )
+        )
         self.__dict__.update(counts.__dict__)
+        if not packed:
+            self.feature_names = check_names(feature_names, counts.n_features)
 
     @classmethod
     def _of(
@@ -193,47 +188,6 @@ class ClassCounts:
         names = ("feature_count", "document_count", "mean", "centred_squares")
         held = {name: self.__dict__[name] for name in names}
         return {name: table for name, table in held.items() if table is not None}
-
-    # ------------------------------------------------------------------ checks
-
-    def _checked(self) -> ClassCounts:
-        """Check that all arrays fit together; return them with tables laid out."""
-        n_classes = self.classes.size
-        if self.kind not in KINDS:
-            allowed = ", ".join(repr(name) for name in KINDS)
-            raise ValueError(f"kind must be one of {allowed}. Got {self.kind!r}.")
-        if self.classes.ndim != 1 or not _rising(self.classes):
-            raise ValueError("classes must be a sorted 1-D array of distinct labels.")
-        _check_counts("class_count", self.class_count, (n_classes,))
-        tables: dict[str, Any] = {}
-        if self.kind == "moments":
-            if self.mean is None or self.centred_squares is None:
-                raise ValueError("kind='moments' needs mean and centred_squares.")
-            width = self.mean.shape[-1]
-            _check_shape("mean", self.mean, (n_classes, width))
-            if not np.isfinite(self.mean).all():
-                raise ValueError("mean must hold finite numbers.")
-            _check_counts("centred_squares", self.centred_squares, (n_classes, width))
-        else:
-            table = self.__dict__["feature_count"]
-            if table is None or len(table.shape) != 2:
-                raise ValueError(f"kind={self.kind!r} needs feature_count (K, m).")
-            width = table.shape[1]
-            if self.kind == "category":
-                _check_categories(self.n_categories, width)
-            _check_counts("feature_count", table, (n_classes, width))
-            tables["feature_count"] = laid_out(table)
-        if self.document_count is not None:
-            shape = (n_classes, self.n_features)
-            _check_counts("document_count", self.document_count, shape)
-            tables["document_count"] = laid_out(self.document_count)
-        names = self.feature_names
-        if names is not None and len(names) != self.n_features:
-            raise ValueError(
-                f"feature_names must have one name per feature, {self.n_features} in "
-                f"all. Got {len(names)}."
-            )
-        return self._with(**tables)
 
     # ------------------------------------------------------------------ construction
 
@@ -579,10 +533,8 @@ min_df, max_df, max_features
             n_jobs=n_jobs,
             groups=groups,
         )
-        groups_of_terms = count_on_dask(
-            data, labels, plan, text=text, label=label, client=client
-        )
-        return plan.finish(groups_of_terms)
+        where = {"text": text, "label": label, "client": client}
+        return plan.finish(count_on_dask(data, labels, plan, **where))
 
     @classmethod
     def from_spark(
@@ -665,10 +617,8 @@ min_df, max_df, max_features
             n_jobs=n_jobs,
             groups=default_groups(frame) if groups is None else groups,
         )
-        groups_of_terms = count_on_spark(
-            frame, plan, text=text, label=label, features=features
-        )
-        return plan.finish(groups_of_terms)
+        totals = count_on_spark(frame, plan, text=text, label=label, features=features)
+        return plan.finish(totals)
 
     # ------------------------------------------------------------------ attributes
 
@@ -701,7 +651,9 @@ min_df, max_df, max_features
         """Number of features (not of categories)."""
         if self.n_categories is not None:
             return int(self.n_categories.size)
-        table = self.__dict__["feature_count"] if self.mean is None else self.mean
+        table: Any = self.__dict__["feature_count"]
+        if table is None:
+            table = self.mean
         return int(table.shape[1])
 
     # ------------------------------------------------------------------ arithmetic
@@ -824,44 +776,13 @@ min_df, max_df, max_features
         return f"ClassCounts({', '.join(details)})"
 
 
-def _copied(table: Any) -> Any:
+def _copied(table: Any, dtype: type = np.float64) -> Any:
     if table is None:
         return None
     if sparse.issparse(table):
         refuse_malformed(table)
-        return sparse.csc_array(table, dtype=np.float64, copy=True)
-    return np.array(table, dtype=np.float64, order="C")
-
-
-def _rising(classes: Array) -> bool:
-    try:
-        return all(a < b for a, b in pairwise(classes.tolist()))
-    except TypeError:
-        return False
-
-
-def _check_shape(name: str, table: Any, shape: tuple[int, ...]) -> None:
-    if table.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}. Got {table.shape}.")
-
-
-def _check_counts(name: str, table: Any, shape: tuple[int, ...]) -> None:
-    _check_shape(name, table, shape)
-    values = table.data if sparse.issparse(table) else table
-    # NaN fails both comparisons; reductions need no temporary of K * m bytes.
-    if values.size and not (values.min() >= 0 and values.max() < np.inf):
-        raise ValueError(f"{name} must hold finite numbers >= 0.")
-
-
-def _check_categories(n_categories: Array | None, width: int) -> None:
-    if n_categories is None or n_categories.ndim != 1:
-        raise ValueError("kind='category' needs n_categories (m,).")
-    exact = [int(size) for size in n_categories.tolist()]
-    if any(size < 1 for size in exact) or sum(exact) != width:
-        raise ValueError(
-            "n_categories must be integers >= 1 that add up to the columns of "
-            f"feature_count, {width} in all."
-        )
+        return sparse.csc_array(table, dtype=dtype, copy=True)
+    return np.array(table, dtype=dtype, order="C")
 
 
 def count_matrix(

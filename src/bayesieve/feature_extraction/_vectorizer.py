@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from bayesieve.counts import ClassCounts
+from bayesieve.counts._selection import document_frequency, documents_with
 from bayesieve.text._options import DEFAULT_PATTERN
 
 __all__ = ["to_vectorizer"]
@@ -134,12 +135,12 @@ def _of_counts(counts: ClassCounts, columns: np.ndarray) -> _Terms:
             "to_vectorizer needs counts with feature names, the terms. Got counts "
             "without names."
         )
-    table = counts.feature_count if counts.kind == "binary" else counts.document_count
-    documents = None
-    if table is not None:
-        documents = np.asarray(table[:, columns].sum(axis=0)).ravel()
-    names = list(counts.feature_names[columns])
-    return _Terms(names, documents, float(counts.class_count.sum()))
+    known = documents_with(counts) is not None
+    counts = counts.select(columns)
+    documents = document_frequency(counts) if known else None
+    return _Terms(
+        list(counts.feature_names), documents, float(counts.class_count.sum())
+    )
 
 
 def _of_estimator(estimator: Any) -> _Terms:
