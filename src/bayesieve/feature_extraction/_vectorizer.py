@@ -135,12 +135,11 @@ def _of_counts(counts: ClassCounts, columns: np.ndarray) -> _Terms:
             "to_vectorizer needs counts with feature names, the terms. Got counts "
             "without names."
         )
-    known = documents_with(counts) is not None
-    counts = counts.select(columns)
-    documents = document_frequency(counts) if known else None
-    return _Terms(
-        list(counts.feature_names), documents, float(counts.class_count.sum())
-    )
+    names = list(counts.feature_names[columns])
+    documents = None
+    if documents_with(counts) is not None:
+        documents = document_frequency(counts.select(columns))
+    return _Terms(names, documents, float(counts.class_count.sum()))
 
 
 def _of_estimator(estimator: Any) -> _Terms:
