@@ -440,10 +440,11 @@ def test_files_of_version_0_1_are_read(name, tmp_path, monkeypatch):
         assert counts.class_count.sum() > 0
         return
     model, rows = examples()[name.removesuffix(".model")]
-    for now, before in zip(
-        answers(model, rows), answers(load_model(path), rows), strict=True
-    ):
+    old = load_model(path)
+    for now, before in zip(answers(model, rows), answers(old, rows), strict=True):
         np.testing.assert_array_equal(now, before)
+    # threads=None was one thread for each processor.
+    assert getattr(old, "n_jobs", -1) == getattr(model, "n_jobs", -1)
 
 
 NEWER = ["0.1.1", "0.2", "1.0.0rc1", "99.0.dev3+local"]

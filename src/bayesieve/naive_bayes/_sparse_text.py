@@ -686,6 +686,13 @@ class SparseTextNB(SparseNaiveBayes):
     def _to_save(self) -> dict[str, Any]:
         return super()._to_save() | {"_options": asdict(self._options)}
 
+    @classmethod
+    def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if "threads" in given:  # of version 0.1, whose None was one per processor
+            threads = given.pop("threads")
+            given["n_jobs"] = -1 if threads is None else threads
+        return super()._read_parameters(given)
+
     def _restore(self, values: dict[str, Any]) -> None:
         options = TextOptions(**values["_options"])
         if options.ngram_range[1] >= 2**31:

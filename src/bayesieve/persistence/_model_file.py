@@ -59,7 +59,6 @@ _RENAMED = {
     "penalty": "regularization",
     "lambdas": "regularization",
     "n_lambdas": "regularization",
-    "threads": "n_jobs",
 }
 
 
