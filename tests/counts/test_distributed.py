@@ -19,7 +19,7 @@ from bayesieve.counts._distributed import (
     term_groups,
 )
 from bayesieve.counts._merge import add
-from bayesieve.engines._adding import Merger, merged
+from bayesieve.engines._adding import merged
 from bayesieve.text._options import TextOptions
 from bayesieve.text._term_names import TermNames
 
@@ -91,21 +91,6 @@ def test_any_number_of_tables_adds_up(parts):
     tables = [counted(rows) for rows in parts]
     whole = counted([row for rows in parts for row in rows])
     assert merged(add, [None, *tables, None]) == whole
-
-
-def test_no_table_at_all():
-    assert merged(add, []) is None
-    assert merged(add, [None, None]) is None
-
-
-def test_few_tables_are_held_at_a_time():
-    table = counted([("some text", "x")])
-    merger = Merger(add)
-    for number in range(1, 65):
-        merger.add(table)
-        held = sum(slot is not None for slot in merger._slots)
-        assert held == bin(number).count("1")
-    assert merger.total().class_count.tolist() == [64.0]
 
 
 def test_a_plan_travels():
