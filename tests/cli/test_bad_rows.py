@@ -143,8 +143,8 @@ def test_the_problem_is_told_after_a_long_row_of_several_lines(tmp_path, capsys)
     with path.open("ab") as file:
         file.write(b'"' + b"word\r\n" * 200 + b'",pos,extra\r\n')
     line = refused(capsys, "select", path, "--label", "label")
-    assert "row 202" in line  # the header is the first one
-    assert "Expected Number of Columns: 2 Found: 3. Hint" in line
+    assert "line 202 of" in line  # the header is the first one
+    assert "Expected Number of Columns: 2 Found: 3 (a row of 20" in line
     assert "word" not in line
 
 

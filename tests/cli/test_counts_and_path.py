@@ -102,7 +102,7 @@ def test_errors_of_counts(tmp_path, capsys):
     assert "two files of counts or more" in line
     other = write_reviews(tmp_path, "tsv")
     line = refused(capsys, "counts", "merge", data, data, "--save", tmp_path / "c")
-    assert "twice" in line
+    assert "more than once" in line
     line = refused(capsys, "counts", "merge", data, other, "--save", tmp_path / "c")
     assert "of one format" in line
     table = write_csv(tmp_path / "people.csv", PEOPLE, people(50))

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import zipfile
 
@@ -19,6 +20,7 @@ from tests.cli.files import SCRIPT, reviews
 from tests.patience import HANGS
 
 from bayesieve.cli import main
+from bayesieve.io import _row_bounds
 
 pytest.importorskip("duckdb", reason="reading files needs duckdb")
 pyarrow = pytest.importorskip("pyarrow")
@@ -204,22 +206,18 @@ def test_a_column_beyond_memory_is_named(here, capsys):
     assert "line 4 of 'a.svm' has the column 2,000,000,000" in err
 
 
-def test_rows_without_end_are_told_before_they_are_read(here, capsys):
+def test_rows_without_end_are_told_before_they_are_read(here, capsys, monkeypatch):
     batch = pyarrow.table({"a": [1.0] * 100_000, "label": [1, 2] * 50_000})
     with parquet.ParquetWriter(here / "many.parquet", batch.schema) as file:
         file.write_table(batch)
-    from bayesieve.cli import _table_data
-
-    before = _table_data.physical_memory
-    _table_data.physical_memory = lambda: 100_000  # a machine with little memory
-    try:
-        code, err = check(
-            ["select", "many.parquet", "--no-text", "--label", "label"], capsys
-        )
-    finally:
-        _table_data.physical_memory = before
+    monkeypatch.setattr(_row_bounds, "physical_memory", lambda: 100_000)
+    code, err = check(
+        ["select", "many.parquet", "--no-text", "--label", "label"], capsys
+    )
     assert code == 2
-    assert "takes at least 800,000 bytes: 100,000 rows of 1 columns" in err
+    pattern = r"takes more than (\d+) bytes: its first (\d+) rows of 1 columns"
+    n_bytes, n_rows = re.search(pattern, err.replace(",", "")).groups()
+    assert int(n_bytes) == 8 * int(n_rows) < 200_000
 
 
 def test_a_packed_row_without_end(here, capsys):
@@ -239,6 +237,8 @@ def test_a_packed_row_without_end(here, capsys):
 def test_a_file_that_is_rewritten_while_it_is_in_use(here, capsys, monkeypatch):
     from bayesieve.cli import _text_data
 
+    # A machine whose memory does not hold the rows, so that they are read again.
+    monkeypatch.setattr(_row_bounds, "physical_memory", lambda: 100)
     (here / "a.csv").write_text(GOOD)
     count = _text_data.TextData.count
 

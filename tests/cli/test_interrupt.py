@@ -33,9 +33,9 @@ from bayesieve.cli import _files, main
 _files._BATCH_ROWS = 64
 read = _files.DataFiles.rows
 seen = 0
-def rows(self, columns):
+def rows(self, columns, *more):
     global seen
-    for item in read(self, columns):
+    for item in read(self, columns, *more):
         if len(columns) > 1:
             seen += 1
             if seen == {batches}:
@@ -72,7 +72,7 @@ def test_without_save_it_ends_at_once(data, tmp_path):
 
 
 def test_the_model_of_the_first_rows_is_saved(data, tmp_path):
-    # The guess of the columns takes one batch; the tenth is in the middle of counting.
+    # The guess of the columns takes one batch; the tenth is in the middle of the file.
     done = run("select", data, "-k", "4", "--save", "m", batches=10, cwd=tmp_path)
     assert done.returncode == 130, done.stderr
     assert "interrupted; the model in 'm' knows the first" in done.stderr
@@ -103,8 +103,30 @@ def test_a_class_that_was_not_met_leaves_no_model(tmp_path):
     assert os.listdir(tmp_path) == [data.name]
 
 
+# Runs the program, with a signal to itself when the model is about to be evaluated.
+EVALUATION = """\
+import os, signal, sys
+from bayesieve.cli import main
+from bayesieve.cli._text_data import TextData
+read = TextData._held_out
+def rows(self):
+    os.kill(os.getpid(), signal.SIGINT)
+    return read(self)
+TextData._held_out = rows
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def test_an_interrupted_evaluation_saves_the_whole_model(data, tmp_path):
-    done = run("select", data, "--save", "m", batches=100, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", EVALUATION, "select", data, "--save", "m"],
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
+        cwd=tmp_path,
+    )
     assert done.returncode == 130, done.stderr
     assert "interrupted; the model in 'm' was not evaluated" in done.stderr
     assert load_model(tmp_path / "m").class_count_.sum() == 3002  # of 4,000

@@ -34,7 +34,8 @@ from bayesieve import (
     load_model,
     save_model,
 )
-from bayesieve.cli import _files, _matrix_data, main
+from bayesieve.cli import _files, main
+from bayesieve.io import _svmlight
 
 pytest.importorskip("duckdb", reason="reading files needs duckdb")
 pytest.importorskip("pandas", reason="reading tables needs pandas")
@@ -178,7 +179,7 @@ def test_svmlight_in_pieces(tmp_path, capsys, monkeypatch):
     data = write_svmlight(tmp_path / "new.svm", n=60, seed=8)
     assert main(["predict", str(saved), str(data)]) == 0
     whole = capsys.readouterr()
-    monkeypatch.setattr(_matrix_data, "_CHUNK_BYTES", 500)
+    monkeypatch.setattr(_svmlight, "_CHUNK_BYTES", 500)
     assert main(["predict", str(saved), str(data)]) == 0
     assert capsys.readouterr().out == whole.out
     assert len(rows_of(whole.out)) == 60
@@ -217,9 +218,9 @@ def test_errors(model, tmp_path, capsys):
     line = refused(capsys, "predict", model, data, "--out", tmp_path / "no" / "x.csv")
     assert "is not there" in line
     line = refused(capsys, "predict", model, data, "--text", "txt")
-    assert "Did you mean column 'text'?" in line
+    assert "Did you mean 'text'?" in line
     other = write_csv(tmp_path / "other.csv", ("Text", "y"), [("a good film", 1)])
-    assert "Did you mean column 'Text'?" in refused(capsys, "predict", model, other)
+    assert "Did you mean 'Text'?" in refused(capsys, "predict", model, other)
     svm = write_svmlight(tmp_path / "w.svm", n=5)
     assert "needs a table" in refused(capsys, "predict", model, svm)
     assert "not rows" in refused(capsys, "predict", model, model)

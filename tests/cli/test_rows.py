@@ -9,9 +9,10 @@ import pytest
 from tests.cli.files import PEOPLE, people, write_csv, write_jsonl, write_reviews
 
 from bayesieve.cli._columns import choose_columns
-from bayesieve.cli._files import find_files
-from bayesieve.cli._fitted import one_standard_error
-from bayesieve.cli._labels import HeldOut, read_labels
+from bayesieve.cli._files import DataFiles
+from bayesieve.cli._fit_outcome import CrossValidation
+from bayesieve.cli._held_out import held_out
+from bayesieve.cli._labelled_rows import LabelledRows
 
 pytest.importorskip("duckdb", reason="reading files needs duckdb")
 
@@ -20,58 +21,48 @@ pytest.importorskip("duckdb", reason="reading files needs duckdb")
 def test_the_share_is_held_out_of_every_class(share):
     codes = np.repeat([0, 1, 2], [4000, 1000, 200])
     np.random.default_rng(0).shuffle(codes)
-    held = HeldOut(share, 3).mask(codes)
+    held = held_out(codes, share)
     for code in range(3):
         assert held[codes == code].mean() == pytest.approx(share, abs=0.02)
 
 
-def test_batches_do_not_matter():
+def test_a_row_depends_on_those_before_it_only():
     codes = np.random.default_rng(0).integers(3, size=1000)
-    whole = HeldOut(0.25, 3, seed=5).mask(codes)
-    split = HeldOut(0.25, 3, seed=5)
-    parts = [split.mask(part) for part in np.split(codes, [1, 2, 77, 500, 999])]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-    assert (HeldOut(0.25, 3, seed=6).mask(codes) != whole).any()
+    whole = held_out(codes, 0.25, seed=5)
+    for n in (1, 2, 77, 500, 999):
+        np.testing.assert_array_equal(held_out(codes[:n], 0.25, seed=5), whole[:n])
+    assert (held_out(codes, 0.25, seed=6) != whole).any()
 
 
 def test_every_class_is_learnt_from():
     for seed in range(50):
-        held = HeldOut(0.9, 4, seed).mask(np.array([0, 1, 1, 2, 3, 3, 3]))
+        held = held_out(np.array([0, 1, 1, 2, 3, 3, 3]), 0.9, seed)
         assert not held[[0, 1, 3, 4]].any()
 
 
 def test_nothing_is_held_out_for_a_share_of_zero():
-    assert not HeldOut(0.0, 2).mask(np.arange(1000) % 2).any()
+    assert not held_out(np.arange(1000) % 2, 0.0).any()
 
 
 def test_the_rows_held_out_do_not_follow_a_period():
     # A label that repeats every four rows must not put one kind of row aside.
-    held = HeldOut(0.25, 1).mask(np.zeros(4000, dtype=int))
+    held = held_out(np.zeros(4000, dtype=int), 0.25)
     shares = held.reshape(-1, 4).mean(axis=0)
     assert shares.min() > 0.2
     assert shares.max() < 0.3
 
 
-def test_folds_are_of_equal_size():
-    codes = np.random.default_rng(0).integers(2, size=1000)
-    folds = HeldOut(0.0, 2, folds=5).fold(codes)
-    assert set(folds) == set(range(5))
-    assert np.bincount(folds).max() - np.bincount(folds).min() <= 2
-
-
 def test_the_smallest_k_within_one_standard_error():
-    cv = [
-        {"k": 2, "mean": 0.80, "se": 0.01},
-        {"k": 5, "mean": 0.895, "se": 0.01},
-        {"k": 9, "mean": 0.90, "se": 0.01},
-        {"k": 20, "mean": 0.90, "se": 0.02},
-    ]
-    assert one_standard_error(cv) == (9, 5)
+    scores = [[0.8, 0.8], [0.885, 0.905], [0.89, 0.91], [0.88, 0.92]]
+    found = CrossValidation.of([2, 5, 9, 20], np.array(scores))
+    assert (found.best, found.sparing) == (9, 5)
+    assert [row["k"] for row in found.rows] == [2, 5, 9, 20]
+    assert found.rows[2]["se"] == pytest.approx(0.01 / np.sqrt(2))
 
 
 def guessed(path, **given):
     arguments = {"text": None, "label": None, "no_text": False, "drop": []} | given
-    return choose_columns(find_files([str(path)]), argparse.Namespace(**arguments))
+    return choose_columns(DataFiles([str(path)]), argparse.Namespace(**arguments))
 
 
 def test_texts_and_labels_are_guessed(tmp_path):
@@ -116,9 +107,13 @@ def test_texts_without_spaces_are_texts(tmp_path):
     assert guessed(path).text == "内容"
 
 
+def labels_of(path):
+    return LabelledRows(DataFiles([str(path)]), ["x"], "y").labels
+
+
 def test_labels_are_counted(tmp_path):
     path = write_csv(tmp_path / "p.csv", ("x", "y"), [(1, "b"), (2, "a"), (3, "b")])
-    labels = read_labels(find_files([str(path)]), "y")
+    labels = labels_of(path)
     assert labels.classes.tolist() == ["a", "b"]
     assert labels.rows.tolist() == [1, 2]
     assert labels.majority == 1
@@ -127,7 +122,7 @@ def test_labels_are_counted(tmp_path):
 def test_ones_and_trues_are_two_kinds(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_text('{"x": 1, "y": 1}\n{"x": 2, "y": true}\n{"x": 3, "y": "a"}\n')
-    labels = read_labels(find_files([str(path)]), "y")
+    labels = labels_of(path)
     assert len(labels.classes) == 3  # all of them are text then
 
 
@@ -135,5 +130,5 @@ def test_paths_with_wildcards_in_their_names(tmp_path):
     odd = tmp_path / "a[1]*?.csv"
     write_csv(odd, ("x", "y"), [(1, "b"), (2, "a")])
     write_csv(tmp_path / "a1.csv", ("x", "y"), [(1, "c"), (2, "d")])
-    labels = read_labels(find_files([str(odd)]), "y")
+    labels = labels_of(odd)
     assert labels.classes.tolist() == ["a", "b"]

@@ -53,7 +53,7 @@ def test_negative_values(command, tmp_path, capsys):
     lines[57] = "-1 3:-1.5"
     path.write_text("\n".join(lines))
     line = plain(refused(capsys, command, path))
-    assert "Negative value -1.5 found in column 3; " in line
+    assert "negative value -1.5 found in column 3; " in line
     assert "--model bernoulli" in line
     assert "row" not in line.replace(str(path), "")  # one of those learnt from
     assert main([command, str(path), "--model", "bernoulli"]) == 0
@@ -61,9 +61,9 @@ def test_negative_values(command, tmp_path, capsys):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_line_of_a_bad_value_in_svmlight(packed, tmp_path, capsys, monkeypatch):
-    from bayesieve.cli import _matrix_data
+    from bayesieve.io import _svmlight
 
-    monkeypatch.setattr(_matrix_data, "_CHUNK_BYTES", 500)
+    monkeypatch.setattr(_svmlight, "_CHUNK_BYTES", 500)
     path = write_svmlight(tmp_path / "d.svm")
     lines = path.read_bytes().splitlines(keepends=True)
     lines[57] = b"-1 3:abc\n"
@@ -101,7 +101,7 @@ def test_only_what_is_near_is_suggested(tmp_path, capsys):
     assert "Did you mean" in refused(capsys, "select", tmp_path / "sms.cvs")
     assert "Did you mean" not in refused(capsys, "select", path, "--text", "text")
     line = refused(capsys, "select", path, "--label", "lable")
-    assert "Did you mean column 'label'?" in line
+    assert "Did you mean 'label'?" in line
 
 
 @pytest.mark.parametrize("command", ["select", "path"])

@@ -25,14 +25,14 @@ def written(path, rows):
 
 def rewriting(monkeypatch, path, rows=OTHER):
     """Write other rows into a file after it was counted."""
-    finish = _from_text.BatchCounter.finish
+    finish = _from_text.LabelledTextCounter.finish
 
     def finish_and_write(counter):
         found = finish(counter)
         written(path, rows)
         return found
 
-    monkeypatch.setattr(_from_text.BatchCounter, "finish", finish_and_write)
+    monkeypatch.setattr(_from_text.LabelledTextCounter, "finish", finish_and_write)
 
 
 @pytest.mark.parametrize("rows", [OTHER, ROWS[::-1], ROWS[:-1]])

@@ -20,7 +20,7 @@ from bayesieve.cli._command import (
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
-from bayesieve.cli._overheard import Overheard
+from bayesieve.cli._interrupts import Overheard
 from bayesieve.cli._path import PATH
 from bayesieve.cli._predict import PREDICT
 from bayesieve.cli._report import REPORT
@@ -137,7 +137,7 @@ def _run(argv: Sequence[str] | None) -> int:
             warnings.showwarning = _show_warning
             return _obeyed(arguments) or EXIT_OK
     except (CommandError, ValueError, ImportError) as error:
-        from bayesieve.cli._wording import in_options
+        from bayesieve.cli._error_wording import in_options
 
         # Shortened first: looking for words in megabytes of a file takes its time.
         _complain(in_options(_shortened(str(error))))
@@ -169,7 +169,9 @@ def _run(argv: Sequence[str] | None) -> int:
 def _told(error: OSError) -> str:
     """Return an error of the system without its number."""
     if error.strerror is None or error.filename is None:
-        return str(error)
+        from bayesieve.cli._error_wording import in_options
+
+        return in_options(_shortened(str(error)))
     return f"{error.filename!r}: {error.strerror.lower()}"
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesieve.cli._command import CommandError
-from bayesieve.cli._files import DataFiles, check_column
+from bayesieve.cli._files import DataFiles
 from bayesieve.cli._terminal import plain_text
+from bayesieve.io._near_names import check_column
 
 __all__ = ["Columns", "choose_columns", "say_guesses"]
 

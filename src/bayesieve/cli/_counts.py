@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from bayesieve.cli._command import EXIT_INTERRUPTED, Command, CommandError
-from bayesieve.cli._files import expanded, find_files
+from bayesieve.cli._files import DataFiles, expanded
 from bayesieve.cli._options import (
     MODELS,
     add_data_arguments,
@@ -49,12 +49,12 @@ def _run(arguments: argparse.Namespace) -> int | None:
     if merges:
         counts = _merged(inputs)
     else:
-        from bayesieve.cli._progress import Interrupt
+        from bayesieve.cli._interrupts import Interrupt
 
         data, _ = open_data(arguments)
         with Interrupt(True) as interrupt:
             counts = data.count(interrupt)
-            interrupted = interrupt.requested
+            interrupted = interrupt.requested or data.interrupted
     counts.save(arguments.save)
     rows = int(counts.class_count.sum())
     if arguments.json:
@@ -88,7 +88,7 @@ def _merged(paths: list[str]) -> Any:
         )
     from bayesieve.counts import merge_saved
 
-    return merge_saved(find_files(paths).paths)
+    return merge_saved(DataFiles(paths).paths)
 
 
 def _show(

@@ -119,7 +119,7 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
     from sklearn.model_selection import train_test_split
 
     from bayesieve.cli._features import certificate_fields, selected_features
-    from bayesieve.cli._fitted import Clock, Fitted
+    from bayesieve.cli._fit_outcome import Clock, Fitted
     from bayesieve.counts import ClassCounts
     from bayesieve.datasets import load_sms_spam
     from bayesieve.exceptions import GapWarning
@@ -173,8 +173,9 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
         )
         report_page(report, data)
     words = [
-        _Word(row.name, *(int(n) for n in row.by_class or ()), weight=row.weight)
+        _Word(row.name, int(ham), int(spam), row.weight)
         for row in selected_features(sparse, counts)
+        for ham, spam in [row.by_class or (0, 0)]
     ]
     return _Outcome(
         k=k,

@@ -93,7 +93,7 @@ def _weights(found: Any) -> tuple[list[float], list[Any]]:
 def _by_class(found: Any, counts: Any) -> list[Any]:
     """Return count, rows or mean of each feature in each class."""
     if found.means is not None:
-        return found.means.T.tolist()
+        return list(found.means.T.tolist())
     # Rare terms may have been left out of a model of texts, so places can differ.
     if (
         counts is None
@@ -102,7 +102,8 @@ def _by_class(found: Any, counts: Any) -> list[Any]:
     ):
         return [None] * found.total
     table = counts.feature_count[:, found.indices]
-    return (table.toarray() if hasattr(table, "toarray") else table).T.tolist()
+    table = table.toarray() if hasattr(table, "toarray") else table
+    return list(table.T.tolist())
 
 
 def _cut(partition: Any) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Callable
 from typing import Any
 
 __all__ = [
@@ -16,6 +18,37 @@ __all__ = [
 ]
 
 MODELS = ("auto", "multinomial", "bernoulli", "gaussian", "selective")
+
+
+def _number(
+    allowed: Callable[[float], bool], told: str, whole: bool = False
+) -> Callable[[str], Any]:
+    """Return a reader of numbers; `told` says which are allowed."""
+
+    def read(text: str) -> Any:
+        try:
+            # Whole numbers in digits only: neither 1_000 nor 1e3.
+            value = float(text) if not whole else int(text) if text.isdigit() else -1
+        except ValueError:
+            value = math.nan
+        if not allowed(value):
+            raise argparse.ArgumentTypeError(f"must be {told}. Got {text!r}.")
+        return value
+
+    return read
+
+
+share_or_none = _number(
+    lambda value: 0 <= value < 1, "a share of the rows in [0, 1), 0 for none"
+)
+seed = _number(lambda value: 0 <= value < 2**63, "a number >= 0", whole=True)
+_at_least_zero = _number(lambda value: 0 <= value < math.inf, "a number >= 0")
+_seconds = _number(lambda value: 0 < value < math.inf, "a number > 0")
+_row_bytes = _number(
+    lambda value: 1 <= value <= 1 << 30,
+    f"a number of bytes in 1...{1 << 30:,}",
+    whole=True,
+)
 
 
 def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> None:
@@ -157,52 +190,6 @@ def wanted_size(text: str) -> Any:
     )
 
 
-def share_or_none(text: str) -> float:
-    """Read the share of rows held out; 0 is none."""
-    value = _number(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a share of the rows in [0, 1), 0 for none. Got {text!r}."
-        )
-    return value
-
-
-def seed(text: str) -> int:
-    """Read --seed."""
-    if not text.isascii() or not text.isdigit() or int(text) >= 2**63:
-        raise argparse.ArgumentTypeError(f"must be a number >= 0. Got {text!r}.")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
-
-def _at_least_zero(text: str) -> float:
-    value = _number(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number >= 0. Got {text!r}.")
-    return value
-
-
-def _seconds(text: str) -> float:
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number > 0. Got {text!r}.")
-    return value
-
-
-def _row_bytes(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1 << 30:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of bytes in 1...{1 << 30:,}. Got {text!r}."
-        )
-    return int(text)
-
-
 def _ngrams(text: str) -> tuple[int, int]:
     parts = text.replace(",", "-").split("-")
     try:
@@ -217,12 +204,9 @@ def _ngrams(text: str) -> tuple[int, int]:
 
 
 def _documents(text: str) -> float:
-    try:
+    if text.lstrip("+-").isdecimal():
         return int(text)
-    except ValueError:
-        value = _number(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of texts or a share in [0, 1]. Got {text!r}."
-        )
-    return value
+    share = _number(
+        lambda value: 0 <= value <= 1, "a number of texts or a share in [0, 1]"
+    )
+    return float(share(text))

@@ -141,7 +141,7 @@ def report_data(
         seconds=seconds,
         parameters=parameters,
         command=shlex.join(command_line),
-        cv=fitted.cv,
+        cv=None if fitted.cv is None else fitted.cv.rows,
     )
 
 

@@ -192,7 +192,8 @@ def _thinned(rows: list[dict[str, Any]], kept: set[int]) -> list[dict[str, Any]]
     if len(rows) <= _LONGEST_TABLE:
         return rows
     step = -(-len(rows) // _LONGEST_TABLE)
-    found, entering = [], []
+    found: list[dict[str, Any]] = []
+    entering: list[str] = []
     for i, row in enumerate(rows):
         entering = entering + row["entering"]
         if i % step == 0 or row["k"] in kept or i == len(rows) - 1:

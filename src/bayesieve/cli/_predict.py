@@ -8,27 +8,22 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, Protocol
 
 from bayesieve.cli._columns import choose_columns
 from bayesieve.cli._command import Command, CommandError
-from bayesieve.cli._files import (
-    DataFiles,
-    check_column,
-    check_model_file,
-    expanded,
-    find_files,
-    needs,
-)
+from bayesieve.cli._files import DataFiles, check_model_file, expanded
 from bayesieve.cli._options import add_data_arguments
 from bayesieve.cli._output import check_outputs, written
 from bayesieve.cli._terminal import plain_text
+from bayesieve.io._near_names import check_column
 
 __all__ = ["PREDICT"]
 
-_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-_PARQUET = (".parquet", ".pq")
+_ENDINGS = {
+    **{".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"},
+    **{".parquet": "parquet", ".pq": "parquet"},
+}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,12 +57,13 @@ def _run(arguments: argparse.Namespace) -> None:
         {"--out": arguments.out}, [arguments.model, *expanded(arguments.data)]
     )
     check_model_file(arguments.model)
-    files = replace(
-        find_files(arguments.data),
+    files = DataFiles(
+        arguments.data,
         skip_bad_rows=arguments.skip_bad_rows,
         longest=arguments.max_row_bytes,
     )
     from bayesieve.cli._progress import Progress
+    from bayesieve.io._bad_rows import BadRows
     from bayesieve.persistence import load_model, load_notes
     from bayesieve.utils._strict_json import read_json
 
@@ -84,7 +80,8 @@ def _run(arguments: argparse.Namespace) -> None:
     if not isinstance(settings, dict):
         raise CommandError(f"the notes of {arguments.model!r} are damaged.")
     settings = {key: own for key, own in settings.items() if isinstance(own, str)}
-    source = _source(model, files, settings, arguments)
+    bad_rows = BadRows(files.skip_bad_rows)
+    source = _source(model, files, settings, arguments, bad_rows)
     header = ["row", "prediction", "probability"]
     if arguments.proba:
         labels = [str(label) for label in model.classes_.tolist()]
@@ -111,7 +108,7 @@ def _run(arguments: argparse.Namespace) -> None:
             done += len(numbers)
             bar.update(done, "rows")
         sink.end()
-    files.warn_skipped(note="; rows are numbered without them")
+    bad_rows.warn("; rows are numbered without them")
     if tally.known and sys.stderr is not None:
         print(f"bayesieve: {plain_text(tally.told())}", file=sys.stderr)
     if arguments.out is not None and sys.stderr is not None:
@@ -160,7 +157,7 @@ def _columns(model: Any, rows: Any, proba: bool) -> list[list[Any]]:
     best = np.argmax(chances, axis=1)
     columns: list[list[Any]] = [model.classes_[best].tolist()]
     if proba:
-        return columns + chances.T.tolist()
+        return [*columns, *chances.T.tolist()]
     return [*columns, chances[np.arange(len(best)), best].tolist()]
 
 
@@ -222,15 +219,16 @@ def _source(
     files: DataFiles,
     settings: dict[str, Any],
     arguments: argparse.Namespace,
+    bad_rows: Any,
 ) -> Iterator[Batch]:
     """Return batches of (path, rows before, rows for the model, labels or None)."""
-    if files.format == "saved":
+    if files.is_saved:
         raise CommandError(f"{files.paths[0]!r} holds counts or a model, not rows.")
     if hasattr(model, "support_terms_"):
-        return _texts(files, settings, arguments)
-    if files.format == "svmlight":
+        return _texts(files, settings, arguments, bad_rows)
+    if files.is_matrix:
         return _matrix(model, files)
-    return _table(model, files, settings, arguments)
+    return _table(model, files, settings, arguments, bad_rows)
 
 
 def _label_column(
@@ -241,24 +239,25 @@ def _label_column(
         check_column(arguments.label, files.columns, repr(files.paths[0]))
         return [arguments.label]
     label = settings.get("label")
-    return [label] if label in files.columns else []
+    return [label] if label is not None and label in files.columns else []
 
 
 def _texts(
-    files: DataFiles, settings: dict[str, Any], arguments: argparse.Namespace
+    files: DataFiles,
+    settings: dict[str, Any],
+    arguments: argparse.Namespace,
+    bad_rows: Any,
 ) -> Iterator[Batch]:
     from bayesieve.cli._columns import say_guesses
     from bayesieve.cli._text_data import texts_of
     from bayesieve.exceptions import BadRowsWarning
     from bayesieve.utils._warnings import warn_user
 
-    if files.format == "svmlight":
+    if files.is_matrix:
         raise CommandError("a model of texts needs a table with a column of texts.")
     label = _label_column(files, settings, arguments)
-    text = arguments.text or settings.get("text")
-    if arguments.text is None and text not in files.columns:
-        if text is not None:
-            check_column(text, files.columns, repr(files.paths[0]))
+    text: str | None = arguments.text or settings.get("text")
+    if text is None:
         columns = choose_columns(files, arguments, needs_label=False)
         if columns.text is None:
             raise CommandError("which column holds texts is not clear: say --text COL.")
@@ -266,10 +265,10 @@ def _texts(
         text = columns.text
     check_column(text, files.columns, repr(files.paths[0]))
     empty = 0
-    for path, before, batch in files.rows([text, *label]):
+    for path, before, batch in files.rows([text, *label], bad_rows):
         if batch.num_rows:
-            # Of other formats a row that cannot be read comes without any values.
-            empty += 0 if files.is_text else batch.column(0).null_count
+            # A line of JSON that cannot be read comes without any values.
+            empty += batch.column(0).null_count
             truth = batch.column(1).to_pylist() if label else None
             yield path, before, texts_of(batch.column(0), files, before), truth
     if empty:
@@ -286,8 +285,9 @@ def _table(
     files: DataFiles,
     settings: dict[str, Any],
     arguments: argparse.Namespace,
+    bad_rows: Any,
 ) -> Iterator[Batch]:
-    from bayesieve.cli._table_data import frame_of, typed_as
+    from bayesieve.io._typed_columns import typed_frame
 
     names = getattr(model, "feature_names_in_", None)
     label = _label_column(files, settings, arguments)
@@ -299,8 +299,6 @@ def _table(
                 f"{files.paths[0]!r} has {len(names)}. Hint: --drop COL."
             )
     names = [str(name) for name in names]
-    for name in names:
-        check_column(name, files.columns, repr(files.paths[0]))
     kinds = dict.fromkeys(names, "number")
     for partition, name in zip(getattr(model, "partitions_", []), names, strict=False):
         if partition.kind == "categorical":
@@ -308,25 +306,25 @@ def _table(
         elif partition.is_time:
             kinds[name] = "time"
     named = hasattr(model, "feature_names_in_")
-    for path, before, batch in files.rows([*names, *label]):
+    for path, before, batch in files.rows([*names, *label], bad_rows):
         if batch.num_rows:
-            frame = frame_of(batch, names, from_text=files.is_text)
-            frame = typed_as(frame, kinds)
+            frame = typed_frame(batch, names, is_text=files.is_text, kinds=kinds)
             truth = batch.column(len(names)).to_pylist() if label else None
             yield path, before, frame if named else frame.to_numpy(), truth
 
 
 def _matrix(model: Any, files: DataFiles) -> Iterator[Batch]:
-    from bayesieve.cli._matrix_data import svmlight_batches
+    from bayesieve.io._svmlight import svmlight_batches
 
-    before = 0
-    for X, y in svmlight_batches(files):
-        # Columns that were never met in training are in no selection.
-        X.resize((X.shape[0], model.n_features_in_))
-        whole = (y == y.round()).all()
-        truth = (y.astype("int64") if whole else y).tolist()
-        yield files.name, before, X, truth
-        before += X.shape[0]
+    for path in files.paths:
+        before = 0
+        for X, y in svmlight_batches(path, files.longest):
+            # Columns that were never met in training are in no selection.
+            X.resize((X.shape[0], model.n_features_in_))
+            whole = (y == y.round()).all()
+            truth = (y.astype("int64") if whole else y).tolist()
+            yield path, before, X, truth
+            before += X.shape[0]
 
 
 # ----------------------------------------------------------------------------- writing
@@ -336,8 +334,6 @@ def _output_format(arguments: argparse.Namespace) -> str:
     if arguments.out is None:
         return "jsonl" if arguments.json else "csv"
     ending = os.path.splitext(arguments.out.lower())[1]
-    if ending in _PARQUET:
-        return "parquet"
     if ending not in _ENDINGS:
         raise CommandError(
             "the format of --out is told by its ending, .csv, .tsv, .jsonl or "
@@ -365,7 +361,7 @@ class _Shown:
     def write(self, text: str) -> int:
         """Write text; only ends of lines are not escaped."""
         shown = "\n".join(map(plain_text, text.split("\n")))
-        return self._stream.write(shown)
+        return int(self._stream.write(shown))
 
 
 class _CsvSink:
@@ -429,7 +425,9 @@ class _ParquetSink:
 
     def add(self, columns: list[list[Any]]) -> None:
         """Write rows."""
-        pyarrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
+        import pyarrow
+        from pyarrow import parquet
+
         table = pyarrow.table(dict(zip(self._header, columns, strict=True)))
         if self._writer is None:
             self._writer = parquet.ParquetWriter(self._path, table.schema)
@@ -438,7 +436,9 @@ class _ParquetSink:
     def end(self) -> None:
         """Leave a file without rows where there were none."""
         if self._writer is None:
-            pyarrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
+            import pyarrow
+            from pyarrow import parquet
+
             empty = pyarrow.table({name: pyarrow.nulls(0) for name in self._header})
             parquet.write_table(empty, self._path)
 

@@ -14,6 +14,7 @@ from typing import Any
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import EXIT_INTERRUPTED, Command
 from bayesieve.cli._files import expanded
+from bayesieve.cli._interrupts import Overheard
 from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
@@ -84,14 +85,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int | None:
     outputs = {"--save": arguments.save, "--report": arguments.report}
     check_outputs(outputs, expanded(arguments.data))
-    data, columns = open_data(arguments)
-
     from bayesieve.cli._features import certificate_fields, selected_features
-    from bayesieve.cli._fitted import Clock, evaluate
-    from bayesieve.cli._progress import Overheard
+    from bayesieve.cli._fit_outcome import Clock, evaluate
     from bayesieve.exceptions import GapWarning
 
     clock = Clock()
+    with clock.measure("reading"):
+        data, columns = open_data(arguments)
     with warnings.catch_warnings(), Overheard() as overheard:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
@@ -123,7 +123,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         else None,
         "dual_gap": getattr(model, "dual_gap_", None),
         "evaluation": evaluation,
-        "cross_validation": fitted.cv,
+        "cross_validation": None if fitted.cv is None else fitted.cv.rows,
         "seconds": clock.seconds,
         "stopped": getattr(model, "stopped_", None),
         "saved": arguments.save,
@@ -134,7 +134,8 @@ def _run(arguments: argparse.Namespace) -> int | None:
     if arguments.json:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False, default=str))
     else:
-        _show(outcome, features, arguments, data, Terminal())
+        majority = data.labels.majority
+        _show(outcome, features, arguments, majority, fitted.cv, Terminal())
     if interrupted:
         if sys.stderr is not None:
             told = "was not evaluated"
@@ -182,7 +183,8 @@ def _show(
     outcome: dict[str, Any],
     features: list[Any],
     arguments: argparse.Namespace,
-    data: Any,
+    majority: int,
+    cv: Any,
     terminal: Terminal,
 ) -> None:
     """Print the outcome for people."""
@@ -227,24 +229,19 @@ def _show(
         terminal.paragraph(told, "bold")
         if outcome["stopped"] == "time":
             terminal.paragraph("The search of the weights stopped at --time-limit.")
-    if outcome["cross_validation"] is not None:
-        _show_choice(outcome, arguments, terminal)
+    if cv is not None:
+        _show_choice(cv, arguments, terminal)
     if outcome["evaluation"] is not None:
         terminal.line()
-        _show_scores(outcome, shown[data.labels.majority], terminal)
+        _show_scores(outcome, shown[majority], terminal)
     _show_files(arguments, terminal)
 
 
-def _show_choice(
-    outcome: dict[str, Any], arguments: argparse.Namespace, terminal: Terminal
-) -> None:
-    from bayesieve.cli._fitted import one_standard_error
-
-    best, sparing = one_standard_error(outcome["cross_validation"])
-    score = max(row["mean"] for row in outcome["cross_validation"])
-    told = f"Cross-validation: {100 * score:.1f} % right with {best:,}"
-    if sparing < best:
-        told += f"; {sparing:,} are within one standard error of that"
+def _show_choice(cv: Any, arguments: argparse.Namespace, terminal: Terminal) -> None:
+    score = max(row["mean"] for row in cv.rows)
+    told = f"Cross-validation: {100 * score:.1f} % right with {cv.best:,}"
+    if cv.sparing < cv.best:
+        told += f"; {cv.sparing:,} are within one standard error of that"
         told += " (-k 1se)" if arguments.k == "cv" else ""
     terminal.paragraph(told + ".")
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.engines._adding import Counting, T, merged, no_rows
-from bayesieve.io._files import check_column
+from bayesieve.io._near_names import check_column
 from bayesieve.utils._optional import optional_module
 
 # Tables that one task of the tree adds up: fewer tasks than by pairs, and no more than

@@ -19,7 +19,7 @@ import numpy as np
 
 from bayesieve.engines._adding import Counting, Merger, T, no_rows
 from bayesieve.engines._spark_vectors import feature_matrix, label_values
-from bayesieve.io._files import check_column
+from bayesieve.io._near_names import check_column
 
 _SCHEMA = "slot int, part int, piece int, payload binary"
 # Arrow batches of Spark hold up to 10,000 rows and must stay below 2 GB.

@@ -1,4 +1,4 @@
-"""Rows that cannot be read or counted."""
+"""Rows that cannot be used: an error, or left out and counted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,29 @@ __all__ = ["BadRows"]
 
 
 class BadRows:
-    """Rows that cannot be counted: the first one is an error, or all are left out."""
+    """Rows that cannot be used: the first one is an error, or all are left out.
+
+    Parameters
+    ----------
+    skip : bool
+        Whether they are left out.
+
+    Attributes
+    ----------
+    skipped : int
+        Rows left out so far.
+    undecoded : int
+        How many of them are not UTF-8.
+    first : str
+        What is wrong with the first of them.
+    """
 
     def __init__(self, skip: bool) -> None:
         self.skip = skip
-        self.skipped = 0
+        self.skipped = self.undecoded = 0
         self.first = ""
 
-    def found(self, number: int, problem: str) -> None:
+    def found(self, number: int, problem: str, undecoded: int = 0) -> None:
         """Take note of some rows; `problem` describes the first of them."""
         if not number:
             return
@@ -25,14 +40,17 @@ class BadRows:
                 f"{problem} Hint: on_bad_rows='skip' leaves such rows out."
             )
         self.skipped += number
+        self.undecoded += undecoded
         self.first = self.first or problem
 
-    def warn(self) -> None:
+    def warn(self, note: str = "") -> None:
         """Say once how many rows were left out."""
-        if self.skipped:
-            rows = "row was" if self.skipped == 1 else "rows were"
-            first = f" The first: {self.first}" if self.first else ""
-            warn_user(
-                f"{self.skipped} bad {rows} left out of the counts.{first}",
-                BadRowsWarning,
-            )
+        if not self.skipped:
+            return
+        rows = "row was" if self.skipped == 1 else "rows were"
+        told = f"{self.skipped:,} bad {rows} left out{note}."
+        if self.undecoded:
+            told += f" Not UTF-8: {self.undecoded:,} of them."
+        warn_user(
+            f"{told} The first: {self.first}" if self.first else told, BadRowsWarning
+        )

@@ -44,7 +44,7 @@ _LEAST_MEMORY, _MEMORY_PER_THREAD = 4 << 30, 1 << 28
 
 def needs(name: str) -> Any:
     """Import an optional dependency of the extra `text`."""
-    return optional_module(name, purpose="Reading texts from files", extra="text")
+    return optional_module(name, purpose="Reading files", extra="text")
 
 
 def quoted(text: str) -> str:
@@ -61,8 +61,8 @@ def refuse_address(path: str) -> None:
     """Stop at what is no path of this machine, such as https:// and s3://."""
     if "://" in path:
         raise ValueError(
-            f"Files must be on this machine. Got {path!r}. Hint: fetch the file first, "
-            "or pass a relation of a DuckDB of your own, which may reach further."
+            f"Files must be on this machine. Got {path!r}. Hint: fetch the file first; "
+            "in Python, a relation of a DuckDB of your own may reach further."
         )
 
 

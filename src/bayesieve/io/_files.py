@@ -1,195 +1,114 @@
-"""Reading texts and labels from files, through DuckDB.
-
-Every file is one query that streams Arrow batches. Nothing is guessed from a sample: a
-CSV file is read with the delimiter under which its header has the columns asked for,
-JSON labels keep their own type, and CSV labels are text until all of them are known.
-"""
+"""Files on this machine: found by their names, opened by their formats."""
 
 from __future__ import annotations
 
-import codecs
-import csv
-import difflib
-import io
-import json
+import glob
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bayesieve.io._bad_rows import BadRows
-from bayesieve.io._duckdb import (
-    identifier,
-    literal,
-    needs,
-    quoted,
-    reading_connection,
-)
-from bayesieve.io._row_bounds import (
-    LONGEST_ROW,
-    VECTOR_ROWS,
-    bounded_lines,
-    check_last_row,
-    check_parquet,
-    oversized,
-    refuse_deep_json,
-    too_long,
-    value_bytes,
-)
+from bayesieve.io._csv import Csv, Tsv, csv_label
+from bayesieve.io._duckdb import needs, reading_connection, refuse_address
+from bayesieve.io._format import Format
+from bayesieve.io._json import Json, JsonLines
+from bayesieve.io._near_names import check_column, near_hint
+from bayesieve.io._parquet import Parquet
+from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._svmlight import Svmlight
 from bayesieve.utils._computed_once import computed_once
 
+__all__ = [
+    "BATCH_ROWS",
+    "FORMATS",
+    "DataFile",
+    "TextFile",
+    "csv_label",
+    "find_files",
+    "format_of",
+    "open_files",
+    "unknown_format",
+]
+
+#: Every kind of file that can be read; a new one is added here.
+FORMATS: tuple[Format, ...] = (
+    *(Csv(), Tsv(), JsonLines(), Json(), Parquet()),
+    Svmlight(),
+)
 BATCH_ROWS = 1 << 16
-# Vectors of DuckDB are put together to batches of more rows as long as they are small.
-_LEAST_BUFFER = 1 << 20
-_BATCH_BYTES = 1 << 26
-_FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
-_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-_PACKED = (".gz", ".zst")
+_COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 
-def has_file_ending(path: str) -> bool:
-    """Whether a string ends as the name of a file of data does."""
-    return _ending(path) in (*_FORMATS, *_SVMLIGHT)
+# ------------------------------------------------------------------------------- names
 
 
-def _ending(path: str) -> str:
-    """Ending of a name, that of the packed file if it is packed."""
+def format_of(path: str) -> Format | None:
+    """Return the format that the name of a file tells, if it does."""
     stem, ending = os.path.splitext(path.lower().strip())
-    return os.path.splitext(stem)[1] if ending in _PACKED else ending
-
-
-def file_format(path: str) -> str:
-    """Return the format that the name of a file tells."""
-    ending = _ending(path)
-    if ending in _SVMLIGHT:
-        raise ValueError(
-            f"{path!r} is an svmlight file, which holds a matrix and no texts. Hint: "
-            "X, y = sklearn.datasets.load_svmlight_file(path), then "
-            "ClassCounts.from_matrix(X, y)."
-        )
-    if ending not in _FORMATS:
-        raise ValueError(
-            f"The format of a file is told by its ending, one of "
-            f"{', '.join(_FORMATS)}, and .gz or .zst after it. Got {path!r}. Hint: "
-            "sql=\"SELECT text, label FROM read_csv('...')\" reads any file."
-        )
-    return _FORMATS[ending]
-
-
-def check_column(name: str, columns: list[str], where: str) -> None:
-    """Check that a column is there; say which one may be meant if not."""
-    if name in columns:
-        return
-    lower = {column.lower(): column for column in columns}
-    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
-    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
-    shown = ", ".join(repr(column) for column in columns[:20])
-    more = ", ..." if len(columns) > 20 else ""
-    raise ValueError(
-        f"There is no column {name!r} in {where}. Its columns are [{shown}{more}]."
-        f"{hint}"
-    )
-
-
-def record_batches(relation: Any, rows: int = BATCH_ROWS) -> Iterator[Any]:
-    """Yield the rows of a relation as Arrow batches, bounded in rows and in bytes."""
-    stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    waiting: list[Any] = []
-    n_rows = n_bytes = 0
-    for batch in stream(min(rows, VECTOR_ROWS)):
-        waiting.append(batch)
-        n_rows += batch.num_rows
-        n_bytes += batch.nbytes
-        if n_rows >= rows or n_bytes >= _BATCH_BYTES:
-            yield _together(waiting)
-            waiting, n_rows, n_bytes = [], 0, 0
-    if waiting:
-        yield _together(waiting)
-
-
-def _together(batches: list[Any]) -> Any:
-    if len(batches) == 1:
-        return batches[0]
-    table = needs("pyarrow").Table.from_batches(batches).combine_chunks()
-    return table.to_batches()[0] if table.num_rows else batches[0]
-
-
-class HeaderError(ValueError):
-    """A first row that is no header with some delimiter; it may be with another."""
-
-
-def header_row(
-    stream: Any, delimiter: str, longest: int, told: str
-) -> tuple[int, list[str] | None]:
-    """Return the blank lines above the first row of a CSV file, and its fields."""
-    lines = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-    try:
-        rows = csv.reader(bounded_lines(lines, longest, told), delimiter=delimiter)
-        return next(((n, row) for n, row in enumerate(rows) if row), (0, None))
-    except csv.Error as error:
-        raise HeaderError(f"The header of {told} cannot be read: {error}.") from None
-
-
-def bad_json_line(stream: Any, longest: int) -> tuple[int, str] | None:
-    """Look for the line of JSON that cannot be read; return it and what is wrong.
-
-    DuckDB may count lines in another way.
-    """
-    lines = io.BufferedReader(stream, 1 << 20)
-    number = 0
-    while line := lines.readline(longest + 1):
-        number += 1
-        if len(line) > longest:
-            raise too_long(f"Line {number:,}", longest)
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            json.loads(text.strip() or "0")
-        except RecursionError:
-            return number, "is nested too deeply"
-        except ValueError as error:
-            what = "is not UTF-8" if isinstance(error, UnicodeError) else "is no JSON"
-            return number, f"{what}: {error}"
+    inner = os.path.splitext(stem)[1]
+    for own in FORMATS:
+        if ending in own.endings or (ending in own.packed and inner in own.endings):
+            return own
     return None
 
 
-def json_label(raw: str) -> Any:
-    """Return the label that a JSON value stands for."""
-    try:
-        value = json.loads(raw)
-    except RecursionError:
-        value = []
-        raw = f"{raw[:20]}..., nested too deeply"
-    if isinstance(value, dict | list):
-        raise ValueError(
-            f"Labels must be strings, integers, booleans or floats. Got the JSON {raw}."
+def unknown_format(path: str, hint: str = "") -> ValueError:
+    """The error for a name that tells no format."""
+    endings = ", ".join(ending for own in FORMATS for ending in own.endings)
+    return ValueError(
+        f"The format of a file is told by its ending, one of {endings}, and .gz or "
+        f".zst after it. Got {path!r}.{hint}"
+    )
+
+
+def find_files(patterns: Iterable[str], hint: str = "") -> list[str]:
+    """Return the files that paths and globs name, each once.
+
+    `hint` goes with the error for a path that is not there and like no other.
+    """
+    found: list[str] = []
+    for pattern in patterns:
+        found += _matches(os.path.expanduser(pattern), hint)
+    seen: set[str] = set()
+    for path in found:
+        if os.path.realpath(path) in seen:
+            raise ValueError(
+                f"Each file can be read once. Got {path!r} more than once."
+            )
+        seen.add(os.path.realpath(path))
+    return found
+
+
+def _matches(pattern: str, hint: str) -> list[str]:
+    if os.path.isfile(pattern):
+        return [pattern]
+    refuse_address(pattern)
+    if os.path.isdir(pattern):
+        raise IsADirectoryError(
+            f"{pattern!r} is a folder. Hint: a glob such as "
+            f"{os.path.join(pattern, '*.csv')!r} names the files in it."
         )
-    return value
+    if pattern == "-" or os.path.exists(pattern):
+        raise ValueError(
+            f"{pattern!r} is a stream, and data must be in files, which may be read "
+            "more than once. Hint: write it to a file first."
+        )
+    if glob.has_magic(pattern):
+        found = [p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p)]
+        if found:
+            return sorted(found)
+        raise FileNotFoundError(f"No file matches {pattern!r}.")
+    endings = [e for own in FORMATS for e in (*own.endings, *own.packed)]
+    near = near_hint(pattern, endings)
+    raise FileNotFoundError(f"There is no file {pattern!r}.{near or hint}")
 
 
-def csv_label(raw: str) -> str | None:
-    """Return the label that a field of a CSV file stands for; nothing is missing."""
-    return raw or None
+# ------------------------------------------------------------------------------- files
 
 
 class Reader:
-    """The DuckDB that reads all files of a count.
-
-    Parameters
-    ----------
-    paths : iterable of str
-        The files, which are all that it can read.
-    threads : int, default=None
-        Number of threads; None for one per processor.
-    """
+    """The DuckDB that reads the files of one job, and reaches nothing else."""
 
     def __init__(self, paths: Iterable[str], threads: int | None = None) -> None:
         self._paths, self._threads = paths, threads
@@ -200,20 +119,112 @@ class Reader:
         return reading_connection(self._paths, self._threads)
 
 
+class DataFile:
+    """A file whose columns have names.
+
+    Parameters
+    ----------
+    path : str
+    reader : Reader
+    longest : int
+        Bytes that a row may have.
+
+    Attributes
+    ----------
+    types : dict of str to str
+        SQL types of the columns, for formats that have to look for them.
+    """
+
+    def __init__(self, path: str, reader: Reader, longest: int = LONGEST_ROW) -> None:
+        found = format_of(path)
+        if found is None:
+            raise unknown_format(path)
+        self.path, self.format, self.longest = path, found, longest
+        self.types: dict[str, str] = {}
+        self._reader = reader
+
+    @property
+    def connection(self) -> Any:
+        """The DuckDB that may read the file."""
+        return self._reader.connection
+
+    @computed_once
+    def columns(self) -> list[str]:
+        """Names of the columns; none for an empty file."""
+        try:
+            return self.format.columns(self)
+        except self._errors as error:
+            raise self.format.unreadable(self, error) from None
+
+    def batches(
+        self,
+        names: Sequence[str],
+        bad_rows: BadRows,
+        *,
+        types: Mapping[str, str] | None = None,
+        rows: int = BATCH_ROWS,
+    ) -> Iterator[Any]:
+        """Yield Arrow batches with these columns; one pass over the file.
+
+        Parameters
+        ----------
+        names : sequence of str
+        bad_rows : BadRows
+            Told of rows that cannot be read.
+        types : mapping of str to str, optional
+            SQL types to read columns as, where a format does not know them.
+        rows : int
+            About how many rows a batch may have.
+        """
+        try:
+            yield from self.format.batches(self, names, bad_rows, types or {}, rows)
+        except self._errors as error:
+            raise self.format.unreadable(self, error) from None
+
+    @property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        # DuckDB before 2.0 lets a RuntimeError out for a damaged Parquet file.
+        return needs("duckdb").Error, OSError, EOFError, RuntimeError
+
+    def check_columns(
+        self, names: Iterable[str], columns: Sequence[str] | None = None
+    ) -> None:
+        """Refuse names that are no columns of the file."""
+        columns = self.columns if columns is None else columns
+        known = set(columns)
+        for name in names:
+            if name not in known:
+                check_column(name, columns, repr(self.path))
+
+    def stream(self) -> Any:
+        """Open the file, unpacked."""
+        ending = os.path.splitext(self.path.lower())[1]
+        return needs("pyarrow").input_stream(
+            self.path, compression=_COMPRESSION.get(ending)
+        )
+
+
+def open_files(
+    paths: Sequence[str], threads: int | None = None, longest: int = LONGEST_ROW
+) -> list[DataFile]:
+    """Return files that share one reader."""
+    needs("duckdb")
+    reader = Reader(paths, threads)
+    return [DataFile(path, reader, longest) for path in paths]
+
+
 @dataclass(frozen=True)
 class TextFile:
     """A file with a column of texts and one of labels."""
 
-    path: str
+    file: DataFile
     text: str
     label: str
-    reader: Reader
-    longest: int = LONGEST_ROW
 
     @property
-    def format(self) -> str:
-        """What the file is."""
-        return file_format(self.path)
+    def path(self) -> str:
+        """Where it is."""
+        return self.file.path
 
     @property
     def nbytes(self) -> int:
@@ -223,12 +234,7 @@ class TextFile:
     @property
     def value_of(self) -> Callable[[Any], Any] | None:
         """How a label is made of what is read."""
-        return {
-            "csv": csv_label,
-            "tsv": csv_label,
-            "json": json_label,
-            "jsonl": json_label,
-        }.get(self.format)
+        return self.file.format.label_of
 
     @property
     def told(self) -> str:
@@ -241,238 +247,7 @@ class TextFile:
 
     def batches(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
         """Yield (texts, labels) as Arrow arrays."""
-        duckdb = needs("duckdb")
-        read = getattr(self, f"_read_{self.format}")
-        try:
-            yield from read(self.reader.connection, bad_rows)
-        except (duckdb.Error, OSError, RuntimeError) as error:
-            raise self._unreadable(error) from None
-
-    def _unreadable(self, error: Exception) -> Exception:
-        if oversized(error):
-            return too_long(f"A row of {self.path!r}", self.longest)
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        hint = ""
-        if "state machine" in lines[0]:
-            hint = (
-                " Its lines may end in different ways (\\r\\n and \\n). Hint: a query "
-                "with read_csv(..., strict_mode = false) is less strict."
-            )
-        return ValueError(f"{self.path!r} cannot be read: {lines[0]}{hint}")
-
-    # ------------------------------------------------------------------ Parquet
-
-    def _read_parquet(
-        self, connection: Any, bad_rows: BadRows
-    ) -> Iterator[tuple[Any, Any]]:
-        source = f"read_parquet({quoted(literal(self.path))})"
-        columns = connection.sql(f"FROM {source} LIMIT 0").columns
-        self._check(columns)
+        types = {self.text: "VARCHAR", self.label: "JSON"}
         names = (self.text, self.label)
-        check_parquet(connection, self.path, names, self.longest)
-        asked = ", ".join(map(identifier, names))
-        for batch in record_batches(connection.sql(f"SELECT {asked} FROM {source}")):
+        for batch in self.file.batches(names, bad_rows, types=types):
             yield batch.column(0), batch.column(1)
-
-    def _check(self, columns: list[str]) -> None:
-        for name in (self.text, self.label):
-            check_column(name, list(columns), repr(self.path))
-
-    # ------------------------------------------------------------------ JSON
-
-    def _read_json(
-        self, connection: Any, bad_rows: BadRows, form: str = "auto"
-    ) -> Iterator[tuple[Any, Any]]:
-        options = (
-            f"{quoted(literal(self.path))}, format = '{form}', maximum_object_size = "
-            f"{self.longest}"
-        )
-        if self._is_blank():
-            return
-        with self._stream() as stream:
-            refuse_deep_json(stream, self.told, by_line=form != "auto")
-        # A sample is enough to find a name that is spelt wrongly.
-        look = f"{options}, sample_size = 1000, maximum_depth = 1"
-        if form != "auto":
-            look += ", ignore_errors = true"
-        columns = connection.sql(f"FROM read_json({look}) LIMIT 0").columns
-        if columns != ["json"]:  # what is found in an empty list
-            self._check(columns)
-        kinds = {self.text: "VARCHAR", self.label: "JSON"}
-        columns_of = ", ".join(f"{quoted(n)}: '{k}'" for n, k in kinds.items())
-        skip = bad_rows.skip and form != "auto"
-        more = ", ignore_errors = true" if skip else ""
-        query = (
-            f"SELECT {identifier(self.text)} AS a, {identifier(self.label)} AS b "
-            f"FROM read_json({options}, columns = {{{columns_of}}}{more})"
-        )
-        try:
-            for batch in record_batches(connection.sql(query)):
-                yield batch.column(0), batch.column(1)
-        except needs("duckdb").Error as error:
-            if form != "auto" and not oversized(error):
-                self._refuse_json_line()
-            raise
-
-    def _read_jsonl(
-        self, connection: Any, bad_rows: BadRows
-    ) -> Iterator[tuple[Any, Any]]:
-        yield from self._read_json(connection, bad_rows, "newline_delimited")
-
-    def _is_blank(self) -> bool:
-        with self._stream() as stream:
-            block = stream.read(1 << 16)
-            return len(block) < 1 << 16 and not block.strip()
-
-    def _refuse_json_line(self) -> None:
-        with self._stream() as stream:
-            found = bad_json_line(stream, self.longest)
-        if found is not None:
-            number, problem = found
-            raise ValueError(
-                f"Line {number:,} of {self.path!r} {problem}. Hint: on_bad_rows='skip' "
-                "leaves such rows out."
-            )
-
-    # ------------------------------------------------------------------ CSV
-
-    def _read_csv(
-        self, connection: Any, bad_rows: BadRows, delimiters: str = ",;\t|"
-    ) -> Iterator[tuple[Any, Any]]:
-        header = self._header(delimiters)
-        if header is None:
-            return
-        query = self._csv_query(*header, skip=bad_rows.skip)
-        n_bytes = 0
-        try:
-            for batch in record_batches(connection.sql(query)):
-                n_bytes += sum(map(value_bytes, batch.columns))
-                yield batch.column(0), batch.column(1)
-        except needs("duckdb").Error as error:
-            if oversized(error):
-                raise
-            found = self._rejected(connection, header) if not bad_rows.skip else []
-            if not found:
-                raise
-            bad_rows.found(len(found), self._describe(*found[0]))
-            raise AssertionError("a bad row is an error here") from error
-        check_last_row(self.path, self._stream, self.longest, n_bytes)
-        if bad_rows.skip:
-            found = self._rejects(connection)
-            if found:
-                bad_rows.found(len(found), self._describe(*found[0]))
-
-    def _read_tsv(
-        self, connection: Any, bad_rows: BadRows
-    ) -> Iterator[tuple[Any, Any]]:
-        yield from self._read_csv(connection, bad_rows, "\t")
-
-    def _stream(self) -> Any:
-        pyarrow = needs("pyarrow")
-        packed = {".gz": "gzip", ".zst": "zstd"}
-        ending = os.path.splitext(self.path.lower())[1]
-        return pyarrow.input_stream(self.path, compression=packed.get(ending))
-
-    def _header(self, delimiters: str) -> tuple[list[str], str, int] | None:
-        """Return names of columns, delimiter and blank lines above; None if empty."""
-        columns: list[str] = []
-        problem: HeaderError | None = None
-        self._refuse_utf16()
-        for delimiter in delimiters:
-            try:
-                with self._stream() as stream:
-                    blank, found = header_row(
-                        stream, delimiter, self.longest, self.told
-                    )
-            except HeaderError as error:
-                problem = error
-                continue
-            if found is None:
-                return None
-            if self.text in found and self.label in found:
-                return found, delimiter, blank
-            columns = max(columns, found, key=len)
-        if problem is not None and len(columns) < 2:
-            raise problem
-        self._check(columns)
-        raise AssertionError("one of the columns is not there")
-
-    def _refuse_utf16(self) -> None:
-        with self._stream() as stream:
-            if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                raise ValueError(
-                    f"{self.path!r} is UTF-16 text, and must be UTF-8. Hint: save the "
-                    "file as UTF-8, for example: iconv -f utf-16 -t utf-8 in > out"
-                )
-
-    def _csv_query(
-        self, columns: list[str], delimiter: str, blank: int, *, skip: bool
-    ) -> str:
-        for name in (self.text, self.label):
-            if columns.count(name) > 1:
-                raise ValueError(f"{self.path!r} has two columns {name!r}.")
-        # Names of other columns do not matter, and may be empty or there twice.
-        names = [
-            {self.text: "a", self.label: "b"}.get(name, f"c{i}")
-            for i, name in enumerate(columns)
-        ]
-        if self.text == self.label:
-            names[columns.index(self.text)] = "a"
-        kinds = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
-        label = "a" if self.text == self.label else "b"
-        more = ", ignore_errors = true, store_rejects = true" if skip else ""
-        return (
-            # An empty field is an empty text, and a missing label.
-            f"SELECT coalesce(a, '') AS a, {label} AS b FROM read_csv("
-            f"{quoted(literal(self.path))}, "
-            f"auto_detect = false, header = true, skip = {blank}, "
-            f"delim = {quoted(delimiter)}, "
-            f"quote = '\"', escape = '\"', columns = {{{kinds}}}, "
-            f"max_line_size = {self.longest}, "
-            f"buffer_size = {max(self.longest, _LEAST_BUFFER)}{more})"
-        )
-
-    def _rejected(
-        self, connection: Any, header: tuple[list[str], str, int]
-    ) -> list[Any]:
-        """Read the file again to learn where its bad rows are."""
-        for _ in record_batches(connection.sql(self._csv_query(*header, skip=True))):
-            pass
-        return self._rejects(connection)
-
-    def _rejects(self, connection: Any) -> list[Any]:
-        rows: list[Any] = connection.execute(
-            "SELECT line_byte_position, min(error_message), "
-            "max(length(csv_line) - length(replace(csv_line, chr(10), ''))) "
-            "FROM reject_errors GROUP BY 1 ORDER BY 1"
-        ).fetchall()
-        for table in ("reject_errors", "reject_scans"):  # the next file begins anew
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-        return rows
-
-    def _describe(self, position: int | None, message: str, breaks: int | None) -> str:
-        where = repr(self.path)
-        if position is not None:
-            where = f"Line {self._line_of(int(position) - 1)} of {where}"
-        problem = re.sub(r"\s+", " ", message).strip().rstrip(".")
-        # A quote that is never closed takes all the rest of a file for one row.
-        extent = f" (a row of {breaks + 1} lines)" if breaks else ""
-        convert = ""
-        if "utf-8" in problem.lower():
-            convert = (
-                " Save the file as UTF-8, for example: iconv -f latin1 -t utf-8 in > "
-                "out."
-            )
-        return f"{where} cannot be read: {problem}{extent}.{convert}"
-
-    def _line_of(self, position: int) -> int:
-        """Return the line, counted from 1, that a byte lies in."""
-        line, left = 1, position
-        with self._stream() as stream:
-            while left > 0:
-                block = stream.read(min(left, 1 << 24))
-                if not block:
-                    break
-                line += max(block.count(b"\n"), block.count(b"\r"))
-                left -= len(block)
-        return line

@@ -23,6 +23,7 @@ __all__ = [
     "check_last_row",
     "check_parquet",
     "oversized",
+    "physical_memory",
     "refuse_deep_json",
     "too_long",
     "value_bytes",
@@ -37,6 +38,14 @@ _VECTOR_BYTES = 1 << 30
 _DEEPEST = 1000  # nesting of JSON
 _OPENING, _CLOSING = np.frombuffer(b"[{", np.uint8), np.frombuffer(b"]}", np.uint8)
 _PACKED = (".gz", ".zst", ".bz2")
+
+
+def physical_memory() -> int:
+    """Bytes of memory of this machine; some number where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 34
 
 
 def bounded_lines(lines: Any, longest: int, told: str) -> Iterator[str]:

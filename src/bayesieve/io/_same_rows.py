@@ -75,11 +75,15 @@ class Reading:
         for column, own in zip(self._columns, self._sums, strict=True):
             found = (*own.value, self._hashes)
             if self._first.setdefault(column, found) != found:
-                raise ValueError(
-                    f"{self._told} changed while it was in use: it is read more than "
-                    "once, and a later reading found other rows than the first. Hint: "
-                    "let nothing write to it meanwhile, or use a copy."
-                )
+                raise self.changed()
+
+    def changed(self) -> ValueError:
+        """The error for a source that is not what it was."""
+        return ValueError(
+            f"{self._told} changed while it was in use: it is read more than once, and "
+            "a later reading found other rows than the first. Hint: let nothing write "
+            "to it meanwhile, or use a copy."
+        )
 
 
 class _Checksum:

@@ -14,20 +14,17 @@ from typing import Any
 import numpy as np
 
 from bayesieve.io._bad_rows import BadRows
-from bayesieve.io._duckdb import (
-    identifier,
-    needs,
-    querying_connection,
-    refuse_address,
-)
+from bayesieve.io._duckdb import identifier, needs, querying_connection
 from bayesieve.io._files import (
-    Reader,
+    BATCH_ROWS,
     TextFile,
-    check_column,
-    file_format,
-    has_file_ending,
-    record_batches,
+    find_files,
+    format_of,
+    open_files,
+    unknown_format,
 )
+from bayesieve.io._format import record_batches
+from bayesieve.io._near_names import check_column
 from bayesieve.io._row_bounds import LARGEST_ROW, LONGEST_ROW
 
 # What begins like SQL, behind comments and parentheses too.
@@ -126,46 +123,35 @@ def _is_table(source: Any) -> bool:
 def _files(
     paths: list[str], text: str, label: str, threads: int | None, longest: int
 ) -> list[TextFile]:
-    found: list[str] = []
     for path in paths:
-        found += _matches(os.path.expanduser(path))
-    seen: set[str] = set()
+        _refuse_query(os.path.expanduser(path))
+    found = find_files(
+        paths,
+        " Hint: texts themselves are counted as batches, from_text([(texts, labels)]).",
+    )
     for path in found:
-        if os.path.realpath(path) in seen:
+        form = format_of(path)
+        if form is None:
+            query = "SELECT text, label FROM read_csv('...')"
+            raise unknown_format(path, f' Hint: sql="{query}" reads any file.')
+        if form.is_matrix:
             raise ValueError(
-                f"Each file can be counted once. Got {path!r} more than once."
+                f"{path!r} is an svmlight file, which holds a matrix and no texts. "
+                "Hint: X, y = sklearn.datasets.load_svmlight_file(path), then "
+                "ClassCounts.from_matrix(X, y)."
             )
-        seen.add(os.path.realpath(path))
-        file_format(path)
-    needs("duckdb")
-    reader = Reader(found, threads)
-    return [TextFile(path, text, label, reader, longest) for path in found]
+    return [TextFile(file, text, label) for file in open_files(found, threads, longest)]
 
 
-def _matches(path: str) -> list[str]:
-    if os.path.isfile(path):
-        return [path]
-    # The name of a file is never run, so a query must say that it is one.
-    if _QUERY.match(path) and not has_file_ending(path) and not glob.glob(path):
+def _refuse_query(path: str) -> None:
+    """The name of a file is never run, so a query must say that it is one."""
+    if os.path.isfile(path) or not _QUERY.match(path) or format_of(path) is not None:
+        return
+    if not glob.glob(path):
         raise ValueError(
             "A source is a file, a glob or rows, and never SQL. Got what looks like a "
             f"query, {_shortened(path)!r}. Hint: pass it as sql=."
         )
-    refuse_address(path)
-    if os.path.isdir(path):
-        raise IsADirectoryError(
-            f"{path!r} is a folder. Hint: a glob such as "
-            f"{os.path.join(path, '*.csv')!r} names the files in it."
-        )
-    if glob.has_magic(path):
-        found = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
-        if found:
-            return sorted(found)
-        raise FileNotFoundError(f"No file matches {path!r}.")
-    raise FileNotFoundError(
-        f"There is no file {path!r}. Hint: texts themselves are counted as batches, "
-        "from_text([(texts, labels)])."
-    )
 
 
 def _shortened(text: str, most: int = 60) -> str:
@@ -198,7 +184,7 @@ class _Relation:
         text, label = identifier(self.text), identifier(self.label)
         asked = f"{text} AS a, {label} AS b, hash({text}, {label}) AS c"
         try:
-            for batch in record_batches(relation.project(asked)):
+            for batch in record_batches(relation.project(asked), BATCH_ROWS):
                 yield batch.column(0), batch.column(1), batch.column(2)
         except (needs("duckdb").Error, RuntimeError) as error:
             raise _failed(error) from None

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.naive_bayes._weighted import WeightedNaiveBayes, order_by_level
 from bayesieve.utils._warnings import warn_if_interrupted
 from bayesieve.weights import AveragedResult, Averaging, SubsetProblem
@@ -77,7 +77,7 @@ class AveragedNB(WeightedNaiveBayes):
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
     }
-    _saved: ClassVar[dict[str, Saved]] = {"map_support_": saved("booleans", "m")}
+    _saved: ClassVar[dict[str, Saved]] = {"map_support_": Saved("booleans", "m")}
 
     def __init__(
         self,

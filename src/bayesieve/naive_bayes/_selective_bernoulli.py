@@ -9,7 +9,6 @@ import numpy as np
 
 from bayesieve._compat import Interval
 from bayesieve._description import logit
-from bayesieve._estimator import presence_options
 from bayesieve.naive_bayes._presence import presence
 from bayesieve.naive_bayes._selective_wide import SelectiveWideNB, WideWeightedNB
 from bayesieve.weights._wide_solver import WideFit
@@ -28,7 +27,7 @@ class WeightedPresence(WideWeightedNB):
         return self.binarize
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize)
+        return {"binarize": self.binarize}
 
     def _log_parameters(self) -> np.ndarray:
         return logit(self.feature_log_prob_)

@@ -20,7 +20,6 @@ from bayesieve._description import (
     SupportProblem,
     class_weights,
     gain_detail,
-    saved,
     weighted_sentence,
 )
 from bayesieve._estimator import RowCounter
@@ -76,45 +75,36 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         "verbose": ["verbose"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "class_count_": saved("floats", "C", domain="counts"),
-        "class_log_prior_": saved("floats", "C", domain="logs"),
-        "class_intercept_": saved("floats", "C", domain="logs"),
-        "support_indices_": saved("indices", "k", "m"),
-        "k_": saved("int", "k"),
-        "_support_weights": saved("floats", "k", domain="counts", optional=True),
-        "weights_": saved("floats", "m", domain="counts", old=True),
-        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
-        "_weighted_slope": saved("floats", "k", "C"),
-        "_weighted_offset": saved("floats", "k", "C", optional=True),
-        "_importances": saved("floats", "k"),
-        "lambda_": saved("float", domain="known"),
-        "relaxation_": saved("float", domain="finite"),
-        "dual_gap_": saved("float"),
-        "path_": saved("weight path"),
-        "certificate_": saved("certificate"),
-        "n_candidates_": saved("int"),
-        "stopped_": saved("text"),
-        "n_iter_": saved("int"),
+        "class_count_": Saved("floats", "C", domain="counts"),
+        "class_log_prior_": Saved("floats", "C", domain="logs"),
+        "class_intercept_": Saved("floats", "C", domain="logs"),
+        "support_indices_": Saved("indices", "k", "m"),
+        "k_": Saved("int", "k"),
+        "_support_weights": Saved("floats", "k", domain="counts", optional=True),
+        "weights_": Saved("floats", "m", domain="counts", old=True),
+        "feature_log_prob_": Saved("floats", "C", "k", domain="logs"),
+        "_weighted_slope": Saved("floats", "k", "C"),
+        "_weighted_offset": Saved("floats", "k", "C", optional=True),
+        "_importances": Saved("floats", "k"),
+        "lambda_": Saved("float", domain="known"),
+        "relaxation_": Saved("float", domain="finite"),
+        "dual_gap_": Saved("float"),
+        "path_": Saved("weight path"),
+        "certificate_": Saved("certificate"),
+        "n_candidates_": Saved("int"),
+        "stopped_": Saved("text"),
+        "n_iter_": Saved("int"),
     }
 
     def _describe(self) -> Description:
-        return Description(
-            labels=self.classes_,
-            n_features=self.n_features_in_,
-            indices=self.support_indices_,
-            named=self._named(),
+        return self._description(
             score=self._importances,
             score_name="importance (nats)",
             sentence=weighted_sentence(self.dual_gap_, self.k_, "features"),
             # The proof of the likelihood is about the candidates.
             detail=gain_detail(self.certificate_, int(self.certificate_.k), "features"),
-            certificate=self.certificate_,
             dual_gap=self.dual_gap_,
             stopped=self.stopped_,
-            class_count=self.class_count_,
             problem=SupportProblem(self._model, {"alpha": self.alpha}),
             weight_path=self.path_,
             penalty=self.lambda_,
@@ -409,7 +399,7 @@ class SelectiveWideNB(WideWeightedNB):
             )
         again = chunks if callable(chunks) else _rereadable(chunks, name)
         counts = ClassCounts.from_chunks(
-            again(), kind=self._kind, binarize=self._threshold(), classes=classes
+            again(), kind=self._kind, classes=classes, **self._count_options()
         )
         if counts.n_classes < 2:
             raise ValueError(

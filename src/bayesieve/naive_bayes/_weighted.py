@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesieve._description import Description, Saved, TableColumns, saved
+from bayesieve._description import Description, Saved, TableColumns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import (
     log_likelihood_tables,
@@ -77,10 +77,10 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     """
 
     _saved: ClassVar[dict[str, Saved]] = {
-        "class_log_prior_": saved("floats", "C", domain="logs"),
-        "weights_": saved("floats", "m", domain="counts"),
-        "_used_tables": saved("floats", "used parts", "C", domain="logs"),
-        "criterion_": saved("float"),
+        "class_log_prior_": Saved("floats", "C", domain="logs"),
+        "weights_": Saved("floats", "m", domain="counts"),
+        "_used_tables": Saved("floats", "used parts", "C", domain="logs"),
+        "criterion_": Saved("float"),
     }
 
     def _describe(self) -> Description:
@@ -90,11 +90,9 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         if k > 0:
             rest = "; the others have no weight" if k < n_columns else ""
             sentence = f"{k:,} of {n_columns:,} columns used{rest}."
-        return Description(
-            labels=self.classes_,
+        return self._description(
             n_features=n_columns,
             indices=used,
-            named=self._named(),
             score=importances[used],
             score_name="importance (nats)",
             sentence=sentence,
@@ -102,7 +100,6 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
             noun="columns",
             weights=self.weights_[None, used],
             weight_name="weight",
-            class_count=self.class_count_,
             table=TableColumns(self.partitions_, self.weights_, importances),
         )
 

@@ -11,7 +11,7 @@ __all__ = ["EXTRAS", "install_hint", "optional_module"]
 EXTRAS = {
     "text": ("duckdb", "pyarrow"),
     "plot": ("matplotlib",),
-    "cli": ("duckdb", "pyarrow", "pandas"),
+    "cli": ("duckdb", "pyarrow", "pandas", "shtab"),
     "dask": ("dask", "distributed"),
 }
 

@@ -243,7 +243,7 @@ def test_tables_with_a_missing_column(name):
     table = pa.table({"text": TEXTS, "Label": LABELS})
     with pytest.raises(ValueError, match=r"no column 'label'.*Did you mean 'Label'\?"):
         ClassCounts.from_text(table if name == "a" else [table])
-    with pytest.raises(ValueError, match=r"no column 'zzz' in the table.*'Label'\]\.$"):
+    with pytest.raises(ValueError, match=r"no column 'zzz' in the table.*'Label'\.$"):
         ClassCounts.from_text(table, "text", "zzz")
 
 

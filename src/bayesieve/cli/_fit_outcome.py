@@ -3,14 +3,48 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Clock", "Fitted", "default_size", "evaluate", "one_standard_error"]
+from bayesieve.model_selection import choose
+
+__all__ = ["Clock", "CrossValidation", "Fitted", "default_size", "evaluate"]
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Accuracy on held-out folds for each number of features.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Number of features `k`, `mean` and standard error `se`, from the fewest on.
+    best : int
+        The best number.
+    sparing : int
+        The smallest one within one standard error of it.
+    """
+
+    rows: list[dict[str, Any]]
+    best: int
+    sparing: int
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], scores: NDArray[np.float64]) -> CrossValidation:
+        """Choose among sizes by scores of shape (n_sizes, n_folds)."""
+        choice = choose(scores[None])
+        assert choice is not None  # there is a fold
+        spread = scores.std(axis=1) / np.sqrt(scores.shape[1])
+        rows = [
+            {"k": int(k), "mean": float(mean), "se": float(se)}
+            for k, mean, se in zip(sizes, scores.mean(axis=1), spread, strict=True)
+        ]
+        return cls(rows, int(sizes[choice.best]), int(sizes[choice.within_error]))
 
 
 @dataclass
@@ -31,8 +65,8 @@ class Fitted:
         The same model on all features, for comparison.
     held_out : callable or None
         Gives (rows for predict, class numbers) in batches.
-    cv : list of dict or None
-        Cross-validated accuracy for each k.
+    cv : CrossValidation or None
+        How k was chosen.
     interrupted : bool
         Whether Ctrl-C ended the reading, so that the model knows the first rows only.
     settings : dict
@@ -45,8 +79,8 @@ class Fitted:
     train_rows: int
     counts: Any = None
     everything: Any = None
-    held_out: Callable[[], Iterable[tuple[Any, np.ndarray]]] | None = None
-    cv: list[dict[str, Any]] | None = None
+    held_out: Callable[[], Iterable[tuple[Any, NDArray[np.int64]]]] | None = None
+    cv: CrossValidation | None = None
     interrupted: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -100,10 +134,3 @@ def evaluate(fitted: Fitted, majority: int) -> dict[str, Any] | None:
 def default_size(n_features: int) -> int:
     """Return the number of features to select when none is asked for."""
     return max(2, min(20, n_features))
-
-
-def one_standard_error(cv: list[dict[str, Any]]) -> tuple[int, int]:
-    """Return the best k and the smallest k within one standard error of it."""
-    best = max(cv, key=lambda row: (row["mean"], -row["k"]))
-    within = [row["k"] for row in cv if row["mean"] >= best["mean"] - best["se"]]
-    return int(best["k"]), int(min(within))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from bayesieve.utils._optional import install_hint
+
 __all__ = ["in_options"]
 
 _OPTIONS = {
@@ -37,6 +39,7 @@ _WORDS = (
         "FILE writes one",
     ),
     (r"\bmax_row_bytes\b", "--max-row-bytes"),
+    (r"on_bad_rows='skip'", "--skip-bad-rows"),
     (r"min_df, max_df and max_features leave", "--min-df and --max-df leave"),
     (r"\bmin_df\b", "--min-df"),
     (r"\bmax_df\b", "--max-df"),
@@ -57,4 +60,6 @@ def in_options(message: str) -> str:
     )
     for pattern, words in _WORDS:
         message = re.sub(pattern, words, message)
-    return message
+    message = message.replace(install_hint("text"), install_hint("cli"))
+    # A sentence goes on after "bayesieve: "; names of classes keep their capitals.
+    return re.sub(r"^[A-Z](?=[a-z]*[ :,])", lambda first: first[0].lower(), message)

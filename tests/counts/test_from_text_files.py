@@ -362,7 +362,7 @@ def test_a_clear_line_without_duckdb(tmp_path):
     )
     assert done.stdout == "1\n"
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("ModuleNotFoundError: Reading texts from files needs duckdb")
+    assert last.startswith("ModuleNotFoundError: Reading files needs duckdb")
     assert last.endswith("Hint: pip install duckdb pyarrow")
 
 

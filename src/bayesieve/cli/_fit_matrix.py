@@ -1,0 +1,103 @@
+"""The sparse classifiers on a matrix or a frame of numbers."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve import naive_bayes
+from bayesieve.cli._command import CommandError
+from bayesieve.cli._fit_outcome import Clock, CrossValidation, Fitted, default_size
+from bayesieve.counts import ClassCounts
+
+__all__ = ["MATRIX_KINDS", "cross_validated", "fit_matrix"]
+
+MATRIX_KINDS = {"multinomial": "count", "bernoulli": "binary", "gaussian": "moments"}
+_FOLDS = 5
+
+
+def fit_matrix(
+    X: Any,
+    y: NDArray[Any],
+    k: Any,
+    model: str,
+    arguments: argparse.Namespace,
+    clock: Clock,
+) -> Fitted:
+    """Count, choose k if asked to, select and estimate."""
+    plain = getattr(naive_bayes, f"Sparse{model.title()}NB")
+    common = {"time_limit": arguments.time_limit}
+    if model != "gaussian":
+        common["alpha"] = arguments.alpha
+    with clock.measure("counting"):
+        counts = ClassCounts.from_matrix(X, y, kind=MATRIX_KINDS[model])
+    cv = None
+    if arguments.weights:
+        with clock.measure("selection"):
+            fitted = _weighted(k, model, arguments).fit(X, y)
+    elif k in ("cv", "1se"):
+        with clock.measure("cross-validation"):
+            fitted, cv = cross_validated(X, y, k, model, arguments)
+        clock.seconds["selection"] = 0.0
+    else:
+        k = default_size(X.shape[1]) if k is None else k
+        with clock.measure("selection"):
+            fitted = plain(k, **common).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        everything = plain("all", **common).fit(X, y)
+    return Fitted(
+        fitted,
+        "features",
+        X.shape[1],
+        X.shape[0],
+        counts=counts,
+        everything=everything,
+        cv=cv,
+        interrupted=getattr(fitted, "stopped_", None) == "interrupted",
+    )
+
+
+def _weighted(k: Any, model: str, arguments: argparse.Namespace) -> Any:
+    """Return a classifier with a weight for each feature, not yet fitted."""
+    if model == "gaussian" or k in ("all", "elbow", "bic"):
+        raise CommandError(
+            "--weights takes --model multinomial or bernoulli, and -k as a number, a "
+            f"share, cv or 1se. Got {model!r} and {k!r}."
+        )
+    common = {"alpha": arguments.alpha, "time_limit": arguments.time_limit}
+    name = f"Selective{model.title()}NB"
+    if k in ("cv", "1se"):
+        choice = "best" if k == "cv" else "1se"
+        return getattr(naive_bayes, f"{name}CV")(choice=choice, **common)
+    return getattr(naive_bayes, name)(k=k, **common)
+
+
+def cross_validated(
+    X: Any, y: NDArray[Any], k: str, model: str, arguments: argparse.Namespace
+) -> tuple[Any, CrossValidation]:
+    """Return the classifier whose k the held-out folds choose, and how they do."""
+    if model == "gaussian":
+        raise CommandError(
+            f"-k {k} is for --model multinomial or bernoulli. Hint: -k bic."
+        )
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    if rarest < 2:
+        raise CommandError(
+            f"-k {k} needs two rows or more of each class to learn from. "
+            f"Got {rarest} of the rarest."
+        )
+    n_folds = min(_FOLDS, rarest)
+    fitted = getattr(naive_bayes, f"Sparse{model.title()}NBCV")(
+        alphas=[arguments.alpha],
+        cv=n_folds,
+        choice="best" if k == "cv" else "1se",
+        time_limit=arguments.time_limit,
+    ).fit(X, y)
+    results = fitted.cv_results_
+    scores = [results[f"split{i}_test_score"] for i in range(n_folds)]
+    return fitted, CrossValidation.of(results["param_k"], np.array(scores).T)

@@ -1,0 +1,213 @@
+"""Rows with labels: read once and held where memory allows, else read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.cli._command import CommandError
+from bayesieve.cli._files import DataFiles
+from bayesieve.cli._interrupts import Interrupt
+from bayesieve.cli._progress import Progress
+from bayesieve.io import _row_bounds
+from bayesieve.io._bad_rows import BadRows
+from bayesieve.io._labels import LabelCodes, as_written, sort_order
+from bayesieve.io._same_rows import SameRows
+
+__all__ = ["LabelledRows", "Labels", "as_labels", "fits_in_memory"]
+
+Codes = NDArray[np.int64]
+
+
+def fits_in_memory(n_bytes: int) -> bool:
+    """Whether rows of so many bytes may be held: a quarter of the memory is enough."""
+    return n_bytes <= _row_bounds.physical_memory() // 4
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The classes of a column, sorted.
+
+    Attributes
+    ----------
+    column : str
+    classes : ndarray of shape (n_classes,)
+    rows : ndarray of shape (n_classes,)
+        Rows of each class.
+    """
+
+    column: str
+    classes: NDArray[Any]
+    rows: Codes
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that have a label."""
+        return int(self.rows.sum())
+
+    @property
+    def majority(self) -> int:
+        """The number of the class with most rows."""
+        return int(np.argmax(self.rows))
+
+
+def as_labels(column: str, values: list[Any], rows: Codes) -> tuple[Labels, Codes]:
+    """Sort the values met into classes; returns them and the place of each value."""
+    if not values:
+        raise CommandError(f"there is no row with a label in column {column!r}.")
+    if len(values) == 1:
+        raise CommandError(
+            f"column {column!r} has one value only, {values[0]!r}; two classes or more "
+            "are needed."
+        )
+    if len(values) > max(50, int(rows.sum()) // 4):
+        raise CommandError(
+            f"column {column!r} has {len(values):,} different values in "
+            f"{int(rows.sum()):,} rows, too many for a label. Hint: --label COL names "
+            "another column."
+        )
+    classes, order = sort_order(values)
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    return Labels(column, classes, rows[order]), place
+
+
+def _label_of(value: Any) -> Any:
+    """Nothing is no label; a date or a decimal number is one as it is written."""
+    if isinstance(value, bool | int | float | str):
+        return None if value == "" else value
+    return str(value)
+
+
+class LabelledRows:
+    """Some columns of the rows that have a label, and their class numbers.
+
+    Parameters
+    ----------
+    files : DataFiles
+    columns : sequence of str
+    label : str
+    hold : bool, default=False
+        Whether rows must be held in memory, and are refused if they do not fit.
+    interrupt : Interrupt, default=None
+        Where it is requested, the rows so far are all there are.
+
+    Attributes
+    ----------
+    labels : Labels
+    codes : ndarray of shape (n_rows,)
+        Class number of every row.
+    is_held : bool
+        Whether later passes need no file.
+    interrupted : bool
+    """
+
+    def __init__(
+        self,
+        files: DataFiles,
+        columns: Sequence[str],
+        label: str,
+        *,
+        hold: bool = False,
+        interrupt: Interrupt | None = None,
+    ) -> None:
+        self._files, self._columns = files, [*columns, label]
+        self._label_codes = LabelCodes(value_of=_label_of)
+        self._same_rows = None if hold else SameRows()
+        self.interrupted = False
+        memory = _row_bounds.physical_memory()
+        held: list[Any] | None = []
+        found: list[Codes] = []
+        n_bytes = n_rows = 0
+        bad_rows = BadRows(files.skip_bad_rows)
+        with Progress("Reading") as bar:
+            for codes, batch in self._read(bad_rows, interrupt):
+                found.append(codes)
+                n_rows += codes.size
+                if hold and 8 * n_rows * len(columns) > memory:
+                    raise CommandError(
+                        f"a table is held in memory, and {files.name!r} takes more "
+                        f"than {8 * n_rows * len(columns):,} bytes: its first "
+                        f"{n_rows:,} rows of {len(columns):,} columns. Hint: "
+                        "--drop COL, or fewer rows."
+                    )
+                n_bytes += batch.nbytes
+                if held is not None and (hold or fits_in_memory(n_bytes)):
+                    held.append(batch)
+                else:
+                    held = None
+                bar.update(n_rows, f"{n_rows:,} rows")
+        values = self._label_codes.labels
+        if self.interrupted and len(values) < 2:
+            raise KeyboardInterrupt  # there is nothing to learn from
+        if not n_rows and not files.skip_bad_rows:
+            raise CommandError(f"{files.paths[0]!r} has no rows.")
+        bad_rows.warn()
+        codes = np.concatenate([*found, np.zeros(0, dtype=np.int64)])
+        if files.is_text:
+            values = as_written(np.array(values, dtype=object)).tolist()
+        rows = np.bincount(codes, minlength=len(values))
+        self.labels, self._place = as_labels(label, values, rows)
+        self.codes = self._place[codes]
+        self._held = held
+
+    @property
+    def is_held(self) -> bool:
+        """Whether later passes need no file."""
+        return self._held is not None
+
+    def batches(self, title: str, unit: str = "rows") -> Iterator[tuple[Codes, Any]]:
+        """Yield (class numbers, Arrow batch with the columns), from the beginning."""
+        done = 0
+        with Progress(title, self.codes.size) as bar:
+            for codes, batch in self._again():
+                yield codes, batch
+                done += codes.size
+                bar.update(done, f"{done:,} {unit}")
+
+    def _again(self) -> Iterator[tuple[Codes, Any]]:
+        done = 0
+        if self._held is None:
+            for codes, batch in self._read(BadRows(self._files.skip_bad_rows)):
+                if self.interrupted and done == self.codes.size:
+                    return
+                done += codes.size
+                # A label that was not there before is told when all is read.
+                yield self._place[np.minimum(codes, self._place.size - 1)], batch
+            return
+        for batch in self._held:
+            yield self.codes[done : done + batch.num_rows], batch
+            done += batch.num_rows
+
+    def _read(
+        self, bad_rows: BadRows, interrupt: Interrupt | None = None
+    ) -> Iterator[tuple[Codes, Any]]:
+        """Yield (numbers of the labels as they turn up, batch) without bad rows."""
+        label, n_known = self._columns[-1], len(self._columns) - 1
+        places = list(range(n_known))
+        for path, before, batch in self._files.rows(
+            self._columns, bad_rows, self._same_rows
+        ):
+            if interrupt is not None and interrupt.requested:
+                self.interrupted = True
+                return
+            values = batch.column(n_known)
+            if str(values.type).startswith(("list", "large_list", "struct", "map")):
+                raise CommandError(
+                    f"column {label!r} holds {values.type}, which cannot be labels."
+                )
+            codes = self._label_codes.encode(values).astype(np.int64)
+            batch = batch.select(places)
+            if codes.size and codes.min() < 0:
+                row = before + int(np.argmax(codes < 0)) + 1
+                bad_rows.found(
+                    int((codes < 0).sum()),
+                    f"Row {row:,} of {path!r} has no label in column {label!r}.",
+                )
+                batch = batch.take(np.flatnonzero(codes >= 0))
+                codes = codes[codes >= 0]
+            yield codes, batch
