@@ -219,8 +219,8 @@ class SelectiveNB(WeightedNaiveBayes):
 
     def __init__(
         self,
-        k: int | None = None,
         *,
+        k: int | None = None,
         optimizer: str | Optimizer = "auto",
         regularization: float = 0.1,
         exponent: float | None = None,
