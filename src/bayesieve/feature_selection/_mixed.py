@@ -187,7 +187,8 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         counted = self._count(columns, kinds, codes, weights, found.shape[0])
         if not first:
             counted = [
-                old + new for old, new in zip(self._columns, counted, strict=True)
+                old + new  # type: ignore[operator]  # a column keeps its kind
+                for old, new in zip(self._columns, counted, strict=True)
             ]
         self.classes_, self.kinds_, self._columns = found, kinds, counted
         self._class_count = np.bincount(codes, weights, found.shape[0]) + (
