@@ -169,7 +169,7 @@ def test_the_twin_agrees_on_a_large_problem_cut_into_blocks():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"codes": np.zeros(3)}, "Codes must have shape"),
+        ({"codes": np.zeros(3)}, "codes must have shape"),
         ({"codes": np.full(200, 2)}, "Codes must be in 0..1"),
         ({"log_prior": np.array([0.0, -np.inf])}, "finite"),
         ({"cost": np.array([-1.0, 0, 0, 0, 0])}, "Costs must be"),

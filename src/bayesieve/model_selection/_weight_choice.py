@@ -257,13 +257,7 @@ def weights_win(
     """Whether k features chosen by weights classify test rows at least as well.
 
     Both choices are judged by the accuracy of plain naive Bayes on their features.
-
-    Parameters
-    ----------
-    rows, settings, splits, counting
-        What is fitted, and how rows are counted.
-    by_likelihood : callable
-        The k columns of largest likelihood, from counts.
+    `by_likelihood` gives the k columns of largest likelihood, from counts.
     """
     scores = np.empty((2, 1, len(splits)))
     for f, fold in enumerate(_folds(rows, settings, splits, counting)):

@@ -219,8 +219,8 @@ class SelectiveNB(WeightedNaiveBayes):
 
     def __init__(
         self,
-        k: int | None = None,
         *,
+        k: int | None = None,
         optimizer: str | Optimizer = "auto",
         regularization: float = 0.1,
         exponent: float | None = None,
@@ -399,37 +399,28 @@ class SelectiveNB(WeightedNaiveBayes):
 
     def _preparation_costs(self, found: np.ndarray, names: list[str]) -> np.ndarray:
         """B_k of every column: what the user says, else what was found."""
-        if self.feature_cost is None:
+        given: Any = self.feature_cost
+        if given is None:
             return found
-        given = self.feature_cost
+        must = "The 'feature_cost' parameter of SelectiveNB must"
         if hasattr(given, "to_dict") and all(isinstance(n, str) for n in given.index):
             given = given.to_dict()  # a pandas Series goes by its labels
-        costs: Any = found.copy()
         if isinstance(given, dict):
-            for name, cost in given.items():
-                if name not in names:
-                    raise ValueError(
-                        "The 'feature_cost' parameter of SelectiveNB must name "
-                        f"columns of X. Got {name!r}."
-                    )
-                costs[names.index(name)] = self._finite_cost(cost)
-            return np.asarray(costs)
+            known = dict(zip(names, found.tolist(), strict=True))
+            for name in given:
+                if name not in known:
+                    raise ValueError(f"{must} name columns of X. Got {name!r}.")
+            given = [*(known | given).values()]
         costs = np.asarray(given, dtype=object)
         if costs.shape != found.shape:
             raise ValueError(
-                "The 'feature_cost' parameter of SelectiveNB must hold a finite "
-                f"number for each of the {found.shape[0]} columns. Got an array of "
-                f"shape {costs.shape}."
+                f"{must} hold a finite number for each of the {found.shape[0]} "
+                f"columns. Got an array of shape {costs.shape}."
             )
-        return np.array([self._finite_cost(cost) for cost in costs.tolist()])
-
-    def _finite_cost(self, cost: Any) -> float:
-        if not isinstance(cost, Real) or not np.isfinite(float(cost)):
-            raise ValueError(
-                "The 'feature_cost' parameter of SelectiveNB must hold finite "
-                f"numbers. Got {cost!r}."
-            )
-        return float(cost)
+        for cost in costs.tolist():
+            if not isinstance(cost, Real) or not np.isfinite(float(cost)):
+                raise ValueError(f"{must} hold finite numbers. Got {cost!r}.")
+        return costs.astype(np.float64)
 
     def _tell(self, result: WeightResult) -> None:
         self.criterion_ = float(result.value)

@@ -37,17 +37,7 @@ class StreamMemory:
     every row (older ones fading by `half_life`). The window is for the weights, which
     need rows, and for new bins when the stream has changed.
 
-    Parameters
-    ----------
-    reader : TableReader
-        Says which columns are categorical.
-    names : list of str
-    classes : ndarray of shape (n_classes,)
-    window : int
-        Rows kept.
-    half_life : float or None
-        Rows after which a count has lost half its weight.
-    criterion : {"khiops", "classical"}
+    `window`, `half_life` and `criterion` are those of `SelectiveNB`.
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ __all__ = [
     "WeightProblem",
     "compression_rate_of",
     "feature_costs",
+    "set_arrays",
     "tangent_slopes",
 ]
 
@@ -42,6 +44,26 @@ def feature_costs(preparation: Array | None, n_variables: int) -> Array:
     return np.maximum(
         0.0, math.log(max(n_variables, 1)) - 1.0 + np.asarray(preparation, np.float64)
     )
+
+
+def set_arrays(problem: Any, of_terms: str) -> None:
+    """Arrays of a problem as the kernels need them, of the sizes of its terms."""
+    terms = problem.terms
+    sizes = {
+        "codes": terms.n_rows,
+        "log_prior": terms.n_classes,
+        of_terms: terms.n_terms,
+        "row_weight": terms.n_rows,
+    }
+    for name, size in sizes.items():
+        array = getattr(problem, name)
+        if array is None:
+            continue
+        kind = np.int32 if name == "codes" else np.float64
+        array = np.ascontiguousarray(array, dtype=kind)
+        if array.shape != (size,):
+            raise ValueError(f"{name} must have shape ({size},), got {array.shape}.")
+        object.__setattr__(problem, name, array)
 
 
 def tangent_slopes(slope: Array, exponent: float, w: Array) -> Array:
@@ -135,37 +157,18 @@ class WeightProblem:
     _total: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        set_field(self, "codes", np.ascontiguousarray(self.codes, dtype=np.int32))
-        for name in ("log_prior", "cost", "row_weight"):
-            array = getattr(self, name)
-            if array is not None:
-                set_field(self, name, np.ascontiguousarray(array, dtype=np.float64))
-        terms = self.terms
-        if self.codes.shape != (terms.n_rows,):
-            raise ValueError(
-                f"Codes must have shape ({terms.n_rows},). Got {self.codes.shape}."
-            )
+        set_field, terms = object.__setattr__, self.terms
+        set_arrays(self, "cost")
         if self.codes.size and not (
             0 <= self.codes.min() <= self.codes.max() < terms.n_classes
         ):
             raise ValueError(f"Codes must be in 0..{terms.n_classes - 1}.")
-        if (
-            self.log_prior.shape != (terms.n_classes,)
-            or not np.isfinite(self.log_prior).all()
-        ):
-            raise ValueError(
-                f"The log prior must have {terms.n_classes} finite values. "
-                f"Got {self.log_prior}."
-            )
-        if self.cost.shape != (terms.n_terms,) or not (self.cost >= 0.0).all():
-            raise ValueError(
-                f"Costs must be {terms.n_terms} numbers >= 0. Got {self.cost}."
-            )
-        if self.row_weight is not None and (
-            self.row_weight.shape != (terms.n_rows,) or not (self.row_weight >= 0).all()
-        ):
-            raise ValueError(f"Row weights must be {terms.n_rows} numbers >= 0.")
+        if not np.isfinite(self.log_prior).all():
+            raise ValueError(f"The log prior must be finite. Got {self.log_prior}.")
+        if not (self.cost >= 0.0).all():
+            raise ValueError(f"Costs must be numbers >= 0. Got {self.cost}.")
+        if self.row_weight is not None and not (self.row_weight >= 0).all():
+            raise ValueError("Row weights must be numbers >= 0.")
         if not self.regularization >= 0.0 or not self.exponent > 0.0:
             raise ValueError(
                 "Regularization must be >= 0 and the exponent > 0. "

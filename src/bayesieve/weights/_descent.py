@@ -30,15 +30,7 @@ __all__ = ["Descent", "Gradient", "StepSizes"]
 class StepSizes:
     """One step size a weight: longer while its gradient keeps its sign, else shorter.
 
-    Parameters
-    ----------
-    n_weights : int
-    first : float
-        First size of every step.
-    grow, shrink : float
-    bounds : (float, float)
-    average : float in [0, 1)
-        Share of the gradient before in a running mean.
+    `average` is the share of the gradient before in a running mean.
     """
 
     def __init__(

@@ -42,11 +42,8 @@ def log_posteriors(scores: Array) -> Array:
 class ScoredRows:
     """Scores of the rows, and what follows from them.
 
-    Attributes
-    ----------
-    scores, residual : ndarray of shape (n_rows, n_classes - 1)
-        Relative to class 0; posterior less class, times the weight of the row.
-    nll : float
+    Scores are relative to class 0; the residual is posterior less class, times the
+    weight of the row. Both are of shape (n_rows, n_classes - 1).
     """
 
     scores: Array
@@ -61,15 +58,7 @@ class ScoredRows:
 
 
 class InterceptFit:
-    """Rows and their classes, for which intercepts are fitted again and again.
-
-    Parameters
-    ----------
-    codes : ndarray of int32 of shape (n_rows,)
-    row_weight : ndarray of shape (n_rows,) or None
-        Above zero.
-    n_classes : int
-    """
+    """Rows and their classes, for which intercepts are fitted; weights above zero."""
 
     def __init__(self, codes: Array, row_weight: Array | None, n_classes: int) -> None:
         self.codes, self.row_weight = codes, row_weight

@@ -44,13 +44,7 @@ _COOLING, _WARM_SPREAD = 4.0, 8.0
 class WeightState:
     """A point, and what was computed there.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_terms,)
-    intercept : ndarray of shape (n_classes - 1,)
-        Relative to class 0.
-    rows : ScoredRows
-        Relative scores, residuals and negative log-likelihood.
+    Intercepts are relative to class 0; the rows have scores, residuals and the NLL.
     """
 
     weights: Array

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._criterion import WeightProblem, set_arrays
 from bayesieve.weights._integer_codes import integer_code
 from bayesieve.weights._terms import Array, Terms
 
@@ -77,31 +77,15 @@ class SubsetProblem:
         )
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        set_field(self, "codes", np.ascontiguousarray(self.codes, dtype=np.int32))
-        for name in ("log_prior", "preparation", "row_weight"):
-            array = getattr(self, name)
-            if array is not None:
-                set_field(self, name, np.ascontiguousarray(array, dtype=np.float64))
         terms = self.terms
-        for name, size in [
-            ("codes", terms.n_rows),
-            ("log_prior", terms.n_classes),
-            ("preparation", terms.n_terms),
-            ("row_weight", terms.n_rows),
-        ]:
-            array = getattr(self, name)
-            if array is not None and array.shape != (size,):
-                raise ValueError(
-                    f"{name} must have shape ({size},), got {array.shape}."
-                )
+        set_arrays(self, "preparation")
         every = np.arange(terms.n_terms)
         order = every if self.order is None else np.asarray(self.order, np.int64)
         if not np.array_equal(np.sort(order), every):
             raise ValueError(
                 f"The order must hold each of 0..{terms.n_terms - 1} once. Got {order}."
             )
-        set_field(self, "order", order)
+        object.__setattr__(self, "order", order)
         if self.n_variables < terms.n_terms:
             raise ValueError(
                 f"n_variables counts all candidates, at least the {terms.n_terms} "

@@ -345,13 +345,8 @@ class PathSolver:
     ) -> WeightPath:
         """All points so far by decreasing penalty, spread over all features.
 
-        Parameters
-        ----------
-        columns : ndarray of int64
-            Feature of each term.
-        n_features : int
-        whole_intercept : callable
-            Score of each class from relative intercepts and weights.
+        `columns` has the feature of each term; `whole_intercept` gives the score of
+        each class from relative intercepts and weights.
         """
         points = self.ordered()
         rows = [np.flatnonzero(point.weights) for point in points]

@@ -106,22 +106,9 @@ def fit_chunks(
 ) -> WideFit:
     """Weights of candidates from chunks of rows.
 
-    Parameters
-    ----------
-    candidates : Candidates
-    chunks : callable
-        Gives all chunks from the beginning.
-    settings : WideSettings
-        With k or a penalty.
-    n_features : int
-        Columns there are in all.
-    class_weight : ndarray of shape (n_classes,)
-        Rows of each class in all, or the sum of their weights.
-    memory_budget : int, optional
-        Bytes for the columns of the candidates; None takes all rows.
-    passes : int
-        Most passes of the descent where they do not fit.
-    progress : Progress, optional
+    `chunks` gives all of them from the beginning each time; `class_weight` is the rows
+    of each class in all, `memory_budget` the bytes for the columns of the candidates,
+    and `passes` the most passes of the descent where they do not fit.
     """
     most = np.inf if memory_budget is None else memory_budget / _BYTES_PER_ENTRY
     rare = class_weight < _RARE_ROWS

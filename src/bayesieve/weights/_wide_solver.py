@@ -34,17 +34,7 @@ _TIMES = 2  # features let in for each one of the k that are chosen by weight
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """Rows and their counts.
-
-    Attributes
-    ----------
-    X : ndarray, csr or csc matrix of shape (n_rows, n_features)
-    codes : ndarray of shape (n_rows,)
-        Class of each row.
-    row_weight : ndarray of shape (n_rows,) or None
-    counts : ClassCounts
-        Of exactly these rows, of the kind that the model needs.
-    """
+    """Rows, and the counts of exactly these rows, of the kind of the model."""
 
     X: Any
     codes: Array
@@ -122,24 +112,9 @@ class WideSettings:
 class WideFit:
     """A fitted model and how it was found.
 
-    Attributes
-    ----------
-    columns : ndarray of int64
-        Features with a weight, sorted.
-    weights : ndarray
-        Their weights in (0, 1].
-    slope, offset : ndarray of shape (n_columns, n_classes)
-        Log-probabilities, see `Candidates`; offset is None without absence.
-    intercept : ndarray of shape (n_classes,)
-    penalty, share : float
-    gap, tol : float
-        Duality gap of the penalised problem, and the gap asked for, in nats.
-    path : WeightPath
-    certificate : Certificate
-        Of the screening.
-    n_candidates : int
-    stopped : str
-    steps : int
+    Of the features with a weight: `columns` (sorted), `weights` in (0, 1], `slope` and
+    `offset` (see `Candidates`). `gap` is the duality gap of the penalised problem and
+    `tol` the one asked for, in nats; the certificate is that of the screening.
     """
 
     columns: Array
