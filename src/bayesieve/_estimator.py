@@ -15,8 +15,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts import ClassCounts, count_matrix
-from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._sparse_structure import refuse_malformed
+from bayesieve.utils._validation import as_matrix, encode_labels, label_array
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]

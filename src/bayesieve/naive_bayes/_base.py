@@ -24,9 +24,9 @@ from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.solvers._selection import Selection, select_features
-from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
 from bayesieve.utils._sparse_structure import refuse_malformed
+from bayesieve.utils._validation import as_matrix, describe_column
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
 

@@ -32,9 +32,9 @@ from bayesieve.model_selection._weight_choice import (
     choose_share,
 )
 from bayesieve.naive_bayes._base import SupportClassifier
-from bayesieve.utils import as_matrix, label_array
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._progress import ProgressBar
+from bayesieve.utils._validation import as_matrix, label_array
 from bayesieve.utils._warnings import warn_if_interrupted
 from bayesieve.weights._candidate_columns import candidate_block, columns_by_name
 from bayesieve.weights._result import OptimizerState, Progress

@@ -35,8 +35,8 @@ from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
-from bayesieve.utils import encode_labels, label_array
 from bayesieve.utils._resources import limited_threads
+from bayesieve.utils._validation import encode_labels, label_array
 
 __all__ = ["SparseTextNB"]
 

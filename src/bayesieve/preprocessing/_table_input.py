@@ -14,7 +14,7 @@ from bayesieve._description import Saved, SelfDescribing
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
-from bayesieve.utils import check_weights, encode_labels
+from bayesieve.utils._validation import check_weights, encode_labels
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["TableEstimator", "TableRows", "read_labels"]
