@@ -27,7 +27,7 @@ from bayesieve.preprocessing._table_input import read_labels
 from bayesieve.solvers._inputs import warn_of_few_features
 from bayesieve.solvers._mixed import column_gain
 from bayesieve.utils._exact_numbers import choose_origin, whole_column
-from bayesieve.utils._validation import describe_column
+from bayesieve.utils._validation import describe_column, refuse_one_class
 
 __all__ = ["MixedScreener"]
 
@@ -153,11 +153,7 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         codes, weights, found = read_labels(
             self, y, len(columns[0]), sample_weight, known
         )
-        if found.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y. "
-                f"Got one class: {found.tolist()[0]!r}."
-            )
+        refuse_one_class(type(self).__name__, found)
         kinds = self._settle_kinds(columns) if first else self.kinds_
         counted = self._count(columns, kinds, codes, weights, found.shape[0])
         if not first:

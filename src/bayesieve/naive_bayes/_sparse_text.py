@@ -36,7 +36,7 @@ from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._resources import limited_threads
-from bayesieve.utils._validation import encode_labels, label_array
+from bayesieve.utils._validation import encode_labels, label_array, refuse_one_class
 
 __all__ = ["SparseTextNB"]
 
@@ -383,11 +383,7 @@ class SparseTextNB(SparseNaiveBayes):
                 progress=progress,
                 memory_budget=self.memory_budget,
             )
-        if counts.n_classes < 2:
-            raise ValueError(
-                f"{name} needs at least two classes in {label!r}. "
-                f"Got one class: {counts.classes.tolist()[0]!r}."
-            )
+        refuse_one_class(name, counts.classes, where=f" in {label!r}")
         counts = self._of_model(counts)
         if not self.weights:
             return self.fit_counts(counts)
@@ -487,11 +483,7 @@ class SparseTextNB(SparseNaiveBayes):
             if y.dtype.kind == "f":
                 check_classification_targets(y)
             classes, codes = encode_labels(y)
-        if classes.shape[0] < 2:
-            raise ValueError(
-                f"{name} needs at least two classes in y. "
-                f"Got one class: {classes.tolist()[0]!r}."
-            )
+        refuse_one_class(name, classes)
         return texts, codes, classes
 
     # ------------------------------------------------------------------ solving
