@@ -159,6 +159,8 @@ class CountingEstimator(RowCounter):
         "keep_counts": ["boolean"],
     }
 
+    _counted_with: dict[str, Any]
+
     #: Whether the first `partial_fit` needs the list of all classes.
     _classes_required: ClassVar[bool] = True
     _saved: ClassVar[dict[str, Saved]] = {

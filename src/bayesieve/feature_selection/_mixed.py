@@ -100,6 +100,10 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         "kinds": [StrOptions({"auto"}), "array-like"],
     }
     _score_name = "BIC saved"
+    classes_: np.ndarray
+    kinds_: np.ndarray
+    _columns: list[LevelCounts | ValueMoments]
+    _class_count: np.ndarray
     _saved: ClassVar[dict[str, Saved]] = {
         "_columns": Saved("mixed columns"),
         "_class_count": Saved("floats", "C", domain="counts"),
@@ -129,7 +133,7 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         -------
         self
         """
-        self._columns = None
+        self.__dict__.pop("_columns", None)  # of an earlier fit
         return self._add(X, y, None, sample_weight, first=True)
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -141,7 +145,7 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         ``classes`` lists all classes that will ever come; without it the first rows
         must show them all.
         """
-        first = getattr(self, "_columns", None) is None
+        first = not hasattr(self, "_columns")
         return self._add(X, y, classes, sample_weight, first=first)
 
     def _add(
@@ -158,7 +162,8 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         counted = self._count(columns, kinds, codes, weights, found.shape[0])
         if not first:
             counted = [
-                old + new for old, new in zip(self._columns, counted, strict=True)
+                old + new  # type: ignore[operator]  # a column keeps its kind
+                for old, new in zip(self._columns, counted, strict=True)
             ]
         self.classes_, self.kinds_, self._columns = found, kinds, counted
         self._class_count = np.bincount(codes, weights, found.shape[0]) + (
@@ -195,7 +200,9 @@ class MixedScreener(CheckedSelector, BaseEstimator):
             try:
                 if kind == "continuous":
                     values, origin = self._values(column, j)
-                    part = ValueMoments.count(values, codes, weights, n_classes, origin)
+                    part: LevelCounts | ValueMoments = ValueMoments.count(
+                        values, codes, weights, n_classes, origin
+                    )
                 else:
                     levels = levels_of(column, MISSING)
                     part = LevelCounts.count(levels, codes, weights, n_classes)

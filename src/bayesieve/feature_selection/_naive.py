@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._compat import Interval, StrOptions, available_if, fit_context
 from bayesieve._description import (
     Description,
     Saved,

@@ -601,6 +601,7 @@ class SparseTextNB(SparseNaiveBayes):
         """Keep the selected terms, and nothing of the size of the vocabulary."""
         chosen = counts.select(self.support_indices_)
         names = chosen.feature_names
+        assert names is not None
         self._names = (
             names if isinstance(names, TermNames) else TermNames.from_strings(names)
         )
@@ -628,10 +629,10 @@ class SparseTextNB(SparseNaiveBayes):
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         # With log-probabilities of absence that are 0, this is the multinomial model.
         if not hasattr(self, "weights_"):
-            return SparseBernoulliNB._support_log_likelihood(self, part)  # type: ignore[arg-type]
+            return SparseBernoulliNB._support_log_likelihood(self, part)
         absent = self.weights_ * self._absent_log_prob
         slope = self.weights_ * self.feature_log_prob_ - absent
-        return np.asarray(part @ slope.T) + absent.sum(axis=1)
+        return np.asarray(part @ slope.T + absent.sum(axis=1))
 
     def _start_scores(self) -> np.ndarray:
         return self._start if hasattr(self, "weights_") else self.class_log_prior_
@@ -709,7 +710,7 @@ class SparseTextNB(SparseNaiveBayes):
         """Log-odds weight of each selected term, shape (1, k_)."""
         self._need_two_classes("coef_")
         logit = self.feature_log_prob_ - self._absent_log_prob
-        return (logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0)
+        return np.asarray((logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0))
 
     @property
     def intercept_(self) -> np.ndarray:

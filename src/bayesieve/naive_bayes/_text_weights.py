@@ -44,6 +44,7 @@ def fit_term_weights(
         model, log_prior, owner, k=k, alpha=np.asarray(alpha, dtype=np.float64)
     )
     candidates = settings.screened(counts)
+    assert counts.feature_names is not None
     names = counts.feature_names[candidates.columns]
     names = names if isinstance(names, TermNames) else TermNames.from_strings(names)
 
