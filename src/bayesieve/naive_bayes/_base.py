@@ -179,6 +179,7 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
 
     _model: ClassVar[str]
     _kind: ClassVar[str]
+    _noun: ClassVar[str] = "features"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CountingEstimator._parameter_constraints,
         "fit_prior": ["boolean"],
@@ -192,13 +193,13 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
     }
 
     def _describe(self) -> Description:
+        proof, k, noun = self.certificate_, self.k_, self._noun
         return self._description(
             score=self.support_gains_,
             score_name="gain (nats)",
-            sentence=proof_sentence(
-                self.certificate_, self.k_, self.n_features_in_, "features"
-            ),
-            detail=gain_detail(self.certificate_, self.k_, "features"),
+            sentence=proof_sentence(proof, k, self.n_features_in_, noun),
+            detail=gain_detail(proof, k, noun),
+            noun=noun,
             problem=SupportProblem(
                 self._model, self._solver_options(), self.exact, self.time_limit
             ),

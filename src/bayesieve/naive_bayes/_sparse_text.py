@@ -18,7 +18,6 @@ from bayesieve._description import (
     class_weights,
     gain_detail,
     logit,
-    proof_sentence,
     weighted_sentence,
 )
 from bayesieve.counts import ClassCounts
@@ -196,6 +195,7 @@ class SparseTextNB(SparseNaiveBayes):
         "n_jobs": [Integral, None],
         "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
     }
+    _noun = "terms"
     _saved: ClassVar[dict[str, Saved]] = {
         **SparseBernoulliNB._saved,
         "_names": Saved("names", "k"),
@@ -643,21 +643,14 @@ class SparseTextNB(SparseNaiveBayes):
     # ------------------------------------------------------- description and files
 
     def _describe(self) -> Description:
-        certificate, k, noun = self.certificate_, self.k_, "terms"
-        found = replace(
-            super()._describe(),
-            noun=noun,
-            sentence=proof_sentence(certificate, k, self.n_features_in_, noun),
-            detail=gain_detail(certificate, k, noun),
-            pruned=self._without_rare_terms,
-        )
+        found = replace(super()._describe(), pruned=self._without_rare_terms)
         if not hasattr(self, "weights_"):
             return found
         return replace(
             found,
-            sentence=weighted_sentence(self.dual_gap_, k, noun),
+            sentence=weighted_sentence(self.dual_gap_, self.k_, self._noun),
             # The proof of the likelihood is about the candidates.
-            detail=gain_detail(certificate, int(certificate.k), noun),
+            detail=gain_detail(self.certificate_, int(self.certificate_.k), self._noun),
             dual_gap=self.dual_gap_,
             weight_path=self.path_,
             penalty=self.lambda_,
