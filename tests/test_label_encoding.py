@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayesieve.utils import encode_labels
+from bayesieve.utils._validation import encode_labels
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,13 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts import ClassCounts, count_matrix
-from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._sparse_structure import refuse_malformed
+from bayesieve.utils._validation import (
+    as_matrix,
+    encode_labels,
+    label_array,
+    refuse_one_class,
+)
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
 __all__ = ["CountingEstimator", "RowCounter"]
@@ -74,11 +79,7 @@ class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
             classes, codes = encode_labels(y)
         else:
             codes = self._codes_among(y, classes)
-        if classes.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y. "
-                f"Got one class: {classes.tolist()[0]!r}."
-            )
+        refuse_one_class(type(self).__name__, classes)
         weights = None
         if sample_weight is not None:
             weights = check_sample_weight(
@@ -279,11 +280,7 @@ class CountingEstimator(RowCounter):
                 f"Got kind {counts.kind!r}. Hint: count with "
                 f"ClassCounts.from_matrix(X, y, kind={self._count_kind()!r})."
             )
-        if counts.n_classes < 2:
-            raise ValueError(
-                f"{name} needs at least two classes. "
-                f"Got one class: {counts.classes.tolist()[0]!r}."
-            )
+        refuse_one_class(name, counts.classes, where="")
         self.n_features_in_ = counts.n_features
         if counts.feature_names is not None:
             names = counts.feature_names

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.utils import check_weights, encode_labels
+from bayesieve.utils._validation import check_weights, encode_labels
 
 __all__ = ["compression_rate"]
 

@@ -29,12 +29,12 @@ COUNTING = [
 ]
 STRICT = [
     SparseBernoulliNB(3, binarize=None),
-    NaiveFeatureSelector(3, model="bernoulli"),
+    NaiveFeatureSelector(3, model="bernoulli", binarize=None),
     SparseBernoulliNBCV([3], cv=2, binarize=None),
 ]
 THRESHOLDED = [
     SparseBernoulliNB(3),
-    NaiveFeatureSelector(3, model="bernoulli", binarize=0.0),
+    NaiveFeatureSelector(3, model="bernoulli"),
     SparseBernoulliNBCV([3], cv=2),
 ]
 GAUSSIAN = [SparseGaussianNB(3), NaiveFeatureSelector(3, model="gaussian")]

@@ -118,6 +118,7 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
     from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
     from sklearn.model_selection import train_test_split
 
+    from bayesieve._description import describe
     from bayesieve.cli._features import certificate_fields, selected_features
     from bayesieve.cli._fit_outcome import Clock, Fitted
     from bayesieve.counts import ClassCounts
@@ -174,7 +175,7 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
         report_page(report, data)
     words = [
         _Word(row.name, int(ham), int(spam), row.weight)
-        for row in selected_features(sparse, counts)
+        for row in selected_features(describe(sparse), counts)
         for ham, spam in [row.by_class or (0, 0)]
     ]
     return _Outcome(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesieve._description import Description
 
 __all__ = ["Feature", "certificate_fields", "selected_features"]
 
@@ -50,11 +53,8 @@ def certificate_fields(certificate: Any) -> dict[str, Any]:
     return fields
 
 
-def selected_features(model: Any, counts: Any = None) -> list[Feature]:
-    """Return the selected features, strongest towards the last class first."""
-    from bayesieve._description import describe
-
-    found = describe(model)
+def selected_features(found: Description, counts: Any = None) -> list[Feature]:
+    """Return the features of a model, strongest towards the last class first."""
     columns = found.indices.tolist()
     names = found.names
     if found.named is None and found.table is None:  # columns of a matrix
@@ -75,11 +75,12 @@ def selected_features(model: Any, counts: Any = None) -> list[Feature]:
     return sorted(rows, key=lambda row: (-row.gain, row.name))
 
 
-def _weights(found: Any) -> tuple[list[float], list[Any]]:
+def _weights(found: Description) -> tuple[list[float], list[Any]]:
     """Return the weight of each feature and the class it speaks for."""
     import numpy as np
 
     labels = found.labels.tolist()
+    assert found.weights is not None  # every model of the command line has some
     if not found.signed:
         return found.weights[0].tolist(), [None] * found.total
     weights = np.clip(found.weights, -700.0, 700.0)  # impossible is very unlikely here
@@ -90,16 +91,13 @@ def _weights(found: Any) -> tuple[list[float], list[Any]]:
     return lift.tolist(), [labels[i] for i in np.argmax(weights, axis=0)]
 
 
-def _by_class(found: Any, counts: Any) -> list[Any]:
+def _by_class(found: Description, counts: Any) -> list[Any]:
     """Return count, rows or mean of each feature in each class."""
     if found.means is not None:
         return list(found.means.T.tolist())
     # Rare terms may have been left out of a model of texts, so places can differ.
-    if (
-        counts is None
-        or counts.kind not in ("count", "binary")
-        or (counts.n_features != found.n_features)
-    ):
+    counted = counts is not None and counts.kind in ("count", "binary")
+    if not counted or counts.n_features != found.n_features:
         return [None] * found.total
     table = counts.feature_count[:, found.indices]
     table = table.toarray() if hasattr(table, "toarray") else table

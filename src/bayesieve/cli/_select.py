@@ -106,8 +106,11 @@ def _run(arguments: argparse.Namespace) -> int | None:
         if arguments.save is None:
             raise
         interrupted = True
+    from bayesieve._description import describe
+
     model = fitted.model
-    features = selected_features(model, fitted.counts)
+    described = describe(model)
+    features = selected_features(described, fitted.counts)
     outcome: dict[str, Any] = {
         "data": data.files.name,
         "model": type(model).__name__,
@@ -118,14 +121,14 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "train_rows": fitted.train_rows,
         "guessed": columns.guessed,
         "features": [asdict(feature) for feature in features],
-        "certificate": certificate_fields(model.certificate_)
-        if hasattr(model, "certificate_")
-        else None,
-        "dual_gap": getattr(model, "dual_gap_", None),
+        "certificate": None
+        if described.certificate is None
+        else certificate_fields(described.certificate),
+        "dual_gap": described.dual_gap,
         "evaluation": evaluation,
         "cross_validation": None if fitted.cv is None else fitted.cv.rows,
         "seconds": clock.seconds,
-        "stopped": getattr(model, "stopped_", None),
+        "stopped": described.stopped,
         "saved": arguments.save,
         "report": arguments.report,
         "interrupted": interrupted,

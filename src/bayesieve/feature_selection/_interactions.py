@@ -14,8 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from bayesieve.counts import count_matrix
 from bayesieve.solvers._interactions import interaction_excess, pair_penalty
-from bayesieve.utils import as_matrix, check_weights, encode_labels, label_array
 from bayesieve.utils._sparse_structure import own_structure
+from bayesieve.utils._validation import (
+    as_matrix,
+    check_weights,
+    encode_labels,
+    label_array,
+)
 
 __all__ = ["Interactions", "screen_interactions"]
 

@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from bayesieve._compat import (
     Interval,
     StrOptions,
-    check_sample_weight,
     fit_context,
 )
 from bayesieve._description import Saved
@@ -25,11 +23,11 @@ from bayesieve.preprocessing._mixed_columns import (
     levels_of,
     values_of,
 )
+from bayesieve.preprocessing._table_input import read_labels
 from bayesieve.solvers._inputs import warn_of_few_features
 from bayesieve.solvers._mixed import column_gain
-from bayesieve.utils import describe_column, encode_labels
 from bayesieve.utils._exact_numbers import choose_origin, whole_column
-from bayesieve.utils._warnings import warn_of_small_weights
+from bayesieve.utils._validation import describe_column, refuse_one_class
 
 __all__ = ["MixedScreener"]
 
@@ -153,36 +151,13 @@ class MixedScreener(CheckedSelector, BaseEstimator):
     def _add(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
     ) -> MixedScreener:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None."
-            )
         columns, _ = columns_of(X)
         validate_data(self, X, reset=first, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
-        n_rows = len(columns[0])
-        if n_rows < 1 or y.shape[0] != n_rows:
-            raise ValueError(
-                "X and y must have the same number of rows, at least one. "
-                f"Got {n_rows} sample(s) in X (shape={tuple(np.shape(X))}) and "
-                f"{y.shape[0]} in y, while a minimum of 1 is required."
-            )
-        if y.dtype.kind == "f":
-            check_classification_targets(y)
         known = classes if first else self.classes_
-        found, codes = encode_labels(y, known)
-        if found.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y. "
-                f"Got one class: {found.tolist()[0]!r}."
-            )
-        weights = None
-        if sample_weight is not None:
-            weights = check_sample_weight(
-                sample_weight, y, dtype=np.float64, ensure_non_negative=True
-            )
-            warn_of_small_weights(float(weights.sum()), n_rows)
+        codes, weights, found = read_labels(
+            self, y, len(columns[0]), sample_weight, known
+        )
+        refuse_one_class(type(self).__name__, found)
         kinds = self._settle_kinds(columns) if first else self.kinds_
         counted = self._count(columns, kinds, codes, weights, found.shape[0])
         if not first:

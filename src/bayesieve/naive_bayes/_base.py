@@ -24,9 +24,9 @@ from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.solvers._selection import Selection, select_features
-from bayesieve.utils import as_matrix, describe_column
 from bayesieve.utils._columns import take_columns
 from bayesieve.utils._sparse_structure import refuse_malformed
+from bayesieve.utils._validation import as_matrix, describe_column
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
 
@@ -179,6 +179,7 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
 
     _model: ClassVar[str]
     _kind: ClassVar[str]
+    _noun: ClassVar[str] = "features"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CountingEstimator._parameter_constraints,
         "fit_prior": ["boolean"],
@@ -192,13 +193,13 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
     }
 
     def _describe(self) -> Description:
+        proof, k, noun = self.certificate_, self.k_, self._noun
         return self._description(
             score=self.support_gains_,
             score_name="gain (nats)",
-            sentence=proof_sentence(
-                self.certificate_, self.k_, self.n_features_in_, "features"
-            ),
-            detail=gain_detail(self.certificate_, self.k_, "features"),
+            sentence=proof_sentence(proof, k, self.n_features_in_, noun),
+            detail=gain_detail(proof, k, noun),
+            noun=noun,
             problem=SupportProblem(
                 self._model, self._solver_options(), self.exact, self.time_limit
             ),

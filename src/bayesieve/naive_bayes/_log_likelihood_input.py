@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from bayesieve.preprocessing._table_input import read_labels
+from bayesieve.utils._validation import refuse_one_class
 
 __all__ = ["LogLikelihoodRows"]
 
@@ -36,11 +37,7 @@ class LogLikelihoodRows:
             flat, weights = flat[there], weights[there]
             present, codes = np.unique(codes[there], return_inverse=True)
             classes = classes[present]
-        if classes.shape[0] < 2:
-            raise ValueError(
-                f"{type(owner).__name__} needs at least two classes in y. "
-                f"Got one class: {classes.tolist()[0]!r}."
-            )
+        refuse_one_class(type(owner).__name__, classes)
         logs = _by_class(flat, classes.shape[0])
         return cls(logs, codes.astype(np.int32), weights, classes)
 

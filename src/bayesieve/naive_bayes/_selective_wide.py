@@ -32,9 +32,9 @@ from bayesieve.model_selection._weight_choice import (
     choose_share,
 )
 from bayesieve.naive_bayes._base import SupportClassifier
-from bayesieve.utils import as_matrix, label_array
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._progress import ProgressBar
+from bayesieve.utils._validation import as_matrix, label_array, refuse_one_class
 from bayesieve.utils._warnings import warn_if_interrupted
 from bayesieve.weights._candidate_columns import candidate_block, columns_by_name
 from bayesieve.weights._result import OptimizerState, Progress
@@ -401,11 +401,7 @@ class SelectiveWideNB(WideWeightedNB):
         counts = ClassCounts.from_chunks(
             again(), kind=self._kind, classes=classes, **self._count_options()
         )
-        if counts.n_classes < 2:
-            raise ValueError(
-                f"{name} needs at least two classes. "
-                f"Got one class: {counts.classes.tolist()[0]!r}."
-            )
+        refuse_one_class(name, counts.classes, where="")
         self.n_features_in_ = counts.n_features
         if counts.feature_names is not None:
             self.feature_names_in_ = np.asarray(counts.feature_names, dtype=object)

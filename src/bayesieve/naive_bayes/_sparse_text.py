@@ -18,7 +18,6 @@ from bayesieve._description import (
     class_weights,
     gain_detail,
     logit,
-    proof_sentence,
     weighted_sentence,
 )
 from bayesieve.counts import ClassCounts
@@ -35,8 +34,8 @@ from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
-from bayesieve.utils import encode_labels, label_array
 from bayesieve.utils._resources import limited_threads
+from bayesieve.utils._validation import encode_labels, label_array, refuse_one_class
 
 __all__ = ["SparseTextNB"]
 
@@ -196,6 +195,7 @@ class SparseTextNB(SparseNaiveBayes):
         "n_jobs": [Integral, None],
         "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
     }
+    _noun = "terms"
     _saved: ClassVar[dict[str, Saved]] = {
         **SparseBernoulliNB._saved,
         "_names": Saved("names", "k"),
@@ -383,11 +383,7 @@ class SparseTextNB(SparseNaiveBayes):
                 progress=progress,
                 memory_budget=self.memory_budget,
             )
-        if counts.n_classes < 2:
-            raise ValueError(
-                f"{name} needs at least two classes in {label!r}. "
-                f"Got one class: {counts.classes.tolist()[0]!r}."
-            )
+        refuse_one_class(name, counts.classes, where=f" in {label!r}")
         counts = self._of_model(counts)
         if not self.weights:
             return self.fit_counts(counts)
@@ -487,11 +483,7 @@ class SparseTextNB(SparseNaiveBayes):
             if y.dtype.kind == "f":
                 check_classification_targets(y)
             classes, codes = encode_labels(y)
-        if classes.shape[0] < 2:
-            raise ValueError(
-                f"{name} needs at least two classes in y. "
-                f"Got one class: {classes.tolist()[0]!r}."
-            )
+        refuse_one_class(name, classes)
         return texts, codes, classes
 
     # ------------------------------------------------------------------ solving
@@ -651,21 +643,14 @@ class SparseTextNB(SparseNaiveBayes):
     # ------------------------------------------------------- description and files
 
     def _describe(self) -> Description:
-        certificate, k, noun = self.certificate_, self.k_, "terms"
-        found = replace(
-            super()._describe(),
-            noun=noun,
-            sentence=proof_sentence(certificate, k, self.n_features_in_, noun),
-            detail=gain_detail(certificate, k, noun),
-            pruned=self._without_rare_terms,
-        )
+        found = replace(super()._describe(), pruned=self._without_rare_terms)
         if not hasattr(self, "weights_"):
             return found
         return replace(
             found,
-            sentence=weighted_sentence(self.dual_gap_, k, noun),
+            sentence=weighted_sentence(self.dual_gap_, self.k_, self._noun),
             # The proof of the likelihood is about the candidates.
-            detail=gain_detail(certificate, int(certificate.k), noun),
+            detail=gain_detail(self.certificate_, int(self.certificate_.k), self._noun),
             dual_gap=self.dual_gap_,
             weight_path=self.path_,
             penalty=self.lambda_,

@@ -14,7 +14,7 @@ from bayesieve._description import Saved, SelfDescribing
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
-from bayesieve.utils import check_weights, encode_labels
+from bayesieve.utils._validation import check_weights, encode_labels, refuse_one_class
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["TableEstimator", "TableRows", "read_labels"]
@@ -123,11 +123,7 @@ class TableEstimator(SelfDescribing, BaseEstimator):
                 present, kept = np.unique(kept, return_inverse=True)
                 found = found[present]
             codes = kept
-        if found.shape[0] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y. "
-                f"Got one class: {found.tolist()[0]!r}."
-            )
+        refuse_one_class(type(self).__name__, found)
         return LabelledRows(table, codes.astype(np.int32), weights, found)
 
     def __sklearn_tags__(self) -> Any:

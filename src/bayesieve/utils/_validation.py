@@ -301,6 +301,15 @@ def sorted_classes(labels: np.ndarray) -> np.ndarray:
         ) from error
 
 
+def refuse_one_class(owner: str, classes: np.ndarray, where: str = " in y") -> None:
+    """Refuse labels that are all the same."""
+    if classes.shape[0] < 2:
+        raise ValueError(
+            f"{owner} needs at least two classes{where}. "
+            f"Got one class: {classes.tolist()[0]!r}."
+        )
+
+
 def encode_labels(
     y: Any, classes: Any = None, *, classes_sorted: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
