@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,16 @@ class DataFiles:
     def is_text(self) -> bool:
         """Whether values are written as text and have no types."""
         return self.format is not None and self.format.is_text
+
+    @property
+    def most_bytes(self) -> float:
+        """Bytes that columns take in memory at most; infinite for packed files."""
+        form = self.format
+        if form is None or not form.is_text:
+            return math.inf
+        if not all(path.lower().endswith(form.endings) for path in self.paths):
+            return math.inf
+        return 5.0 * sum(map(os.path.getsize, self.paths))  # values and their ends
 
     @computed_once
     def _files(self) -> list[DataFile]:

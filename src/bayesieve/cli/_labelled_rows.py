@@ -23,7 +23,7 @@ __all__ = ["LabelledRows", "Labels", "as_labels", "fits_in_memory"]
 Codes = NDArray[np.int64]
 
 
-def fits_in_memory(n_bytes: int) -> bool:
+def fits_in_memory(n_bytes: float) -> bool:
     """Whether rows of so many bytes may be held: a quarter of the memory is enough."""
     return n_bytes <= _row_bounds.physical_memory() // 4
 
@@ -117,7 +117,8 @@ class LabelledRows:
     ) -> None:
         self._files, self._columns = files, [*columns, label]
         self._label_codes = LabelCodes(value_of=_label_of)
-        self._same_rows = None if hold else SameRows()
+        certain = hold or fits_in_memory(files.most_bytes)
+        self._same_rows = None if certain else SameRows()
         self.interrupted = False
         memory = _row_bounds.physical_memory()
         held: list[Any] | None = []
@@ -136,7 +137,7 @@ class LabelledRows:
                         "--drop COL, or fewer rows."
                     )
                 n_bytes += batch.nbytes
-                if held is not None and (hold or fits_in_memory(n_bytes)):
+                if held is not None and (certain or fits_in_memory(n_bytes)):
                     held.append(batch)
                 else:
                     held = None
