@@ -172,7 +172,7 @@ CORE_TESTS = (
     "tests/properties",
     "tests/solvers",
     "tests/counts/test_from_matrix.py",
-    "tests/text/test_from_text.py",
+    "tests/counts/test_from_text.py",
     "tests/text/test_counter.py",
     "tests/text/test_matching.py",
     "tests/counts/test_merge.py",

@@ -100,7 +100,7 @@ def expected_failures(estimator):
     if isinstance(estimator, MODLEncoder | SelectiveNB | AveragedNB):
         failures["check_dataframe_column_names_consistency"] = BY_NAME
     holds_rows_out = (
-        isinstance(estimator, SelectiveMultinomialNBCV | SelectiveBernoulliNBCV)
+        isinstance(estimator, SelectiveMultinomialNBCV)
         or getattr(estimator, "refine", False) == "auto"
     ) or (
         isinstance(estimator, SelectiveMultinomialNB | SelectiveBernoulliNB)

@@ -133,7 +133,7 @@ def test_parameters_are_keyword_only_after_the_first(name):
                 "k": 10,
                 "model": "multinomial",
                 "alpha": 1.0,
-                "binarize": None,
+                "binarize": 0.0,
                 "exact": True,
                 "time_limit": 10.0,
                 "keep_counts": False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -35,68 +35,39 @@ __all__ = [
     "mean_weights",
     "odds_name",
     "proof_sentence",
-    "saved",
     "standardised_means",
     "weighted_sentence",
 ]
 
-#: The kinds of values that `bayesieve.persistence` can write and check.
-KindName = Literal[
-    "bool",
-    "booleans",
-    "certificate",
-    "counts",
-    "float",
-    "floats",
-    "indices",
-    "int",
-    "integers",
-    "labels",
-    "mixed columns",
-    "names",
-    "partitions",
-    "plain",
-    "table",
-    "table reader",
-    "text",
-    "weight path",
-]
 
-
-@dataclass(frozen=True)
 class Saved:
     """How one fitted attribute stands in a model file, and how it is checked.
 
-    Attributes
+    Parameters
     ----------
     kind : str
-    shape : tuple of str and int
+        A kind of value that `bayesieve.persistence` can write and check.
+    *shape : str or int
         Sizes, in letters that mean the same in all attributes of a model: C classes, m
         features, k selected ones.
-    domain : {"finite", "counts", "logs", "known", "any"} or None
-        What its numbers may be; None for what is usual of the kind.
-    optional : bool
+    domain : {"finite", "counts", "logs", "known", "any"}, optional
+        What its numbers may be, if not what is usual of the kind.
+    optional : bool, default=False
         There after some ways of fitting only.
-    old : bool
+    old : bool, default=False
         In files of version 0.1 only: read, never written.
     """
 
-    kind: KindName
-    shape: tuple[str | int, ...] = ()
-    domain: str | None = None
-    optional: bool = False
-    old: bool = False
-
-
-def saved(
-    kind: KindName,
-    *shape: str | int,
-    domain: str | None = None,
-    optional: bool = False,
-    old: bool = False,
-) -> Saved:
-    """Declare a fitted attribute; see `Saved`."""
-    return Saved(kind, shape, domain, optional, old)
+    def __init__(
+        self,
+        kind: str,
+        *shape: str | int,
+        domain: str | None = None,
+        optional: bool = False,
+        old: bool = False,
+    ) -> None:
+        self.kind, self.shape, self.domain = kind, shape, domain
+        self.optional, self.old = optional, old
 
 
 @dataclass(frozen=True)
@@ -290,11 +261,29 @@ class SelfDescribing:
     """Base of all estimators: a description for people and one for files."""
 
     #: The fitted attributes that a class adds to those of its bases.
-    _saved: ClassVar[dict[str, Saved]] = {}
+    _saved: ClassVar[dict[str, Saved]] = {
+        "n_features_in_": Saved("int", "m"),
+        "feature_names_in_": Saved("names", "m", optional=True),
+        "classes_": Saved("labels", "C"),
+    }
 
     def _describe(self) -> Description:
         """Describe the fitted model, features in the order of their columns."""
         raise NotImplementedError(type(self).__name__)
+
+    def _description(self, **own: Any) -> Description:
+        """A description with what all estimators call alike."""
+        known = vars(self)
+        common = {
+            "labels": known["classes_"],
+            "n_features": known["n_features_in_"],
+            "indices": known.get("support_indices_"),
+            "named": self._named(),
+            "certificate": known.get("certificate_"),
+            "class_count": known.get("class_count_"),
+            "counts": known.get("counts_"),
+        }
+        return Description(**(common | own))
 
     def _named(self) -> Callable[[np.ndarray], list[str]] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -303,11 +292,6 @@ class SelfDescribing:
         return lambda columns: [str(names[column]) for column in columns.tolist()]
 
     # -------------------------------------------------------------------- model files
-
-    def _saved_parameters(self) -> dict[str, Any]:
-        """The parameters as plain values, for a file."""
-        found: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
-        return found
 
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:

@@ -13,27 +13,18 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
-from bayesieve._description import Saved, SelfDescribing, saved
+from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.utils import as_matrix, encode_labels, label_array
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
-__all__ = ["CountingEstimator", "RowCounter", "presence_options"]
+__all__ = ["CountingEstimator", "RowCounter"]
 
 LEAN_MESSAGE = (
     "{name}.partial_fit cannot go on from fit, which keeps only the selected features. "
     "Hint: fit with keep_counts=True, or use partial_fit from the first chunk on."
 )
-
-
-#: What the user calls the options of counting.
-_PARAMETER_OF = {"threshold": "binarize", "strict_binary": "binarize=None, strict"}
-
-
-def presence_options(binarize: float | None) -> dict[str, Any]:
-    """How to count values above a threshold; without one they must be 0 and 1."""
-    return {"strict_binary": True} if binarize is None else {"threshold": binarize}
 
 
 class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
@@ -110,11 +101,11 @@ class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
         weights: np.ndarray | None,
     ) -> ClassCounts:
         options = self._counting()
-        if issparse(X) and (options.get("threshold") or 0.0) < 0:
+        if issparse(X) and (options.get("binarize") or 0.0) < 0:
             raise ValueError(
                 f"The 'binarize' parameter of {type(self).__name__} must be >= 0 for "
                 "sparse input, because every absent entry would count. "
-                f"Got {options['threshold']!r}."
+                f"Got {options['binarize']!r}."
             )
         counts = count_matrix(X, codes, classes, weights, **options)
         if options["kind"] == "count":  # once counting has found the indices sound
@@ -167,16 +158,15 @@ class CountingEstimator(RowCounter):
         "keep_counts": ["boolean"],
     }
 
+    _counted_with: dict[str, Any]
+
     #: Whether the first `partial_fit` needs the list of all classes.
     _classes_required: ClassVar[bool] = True
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "support_indices_": saved("indices", "k", "m"),
-        "k_": saved("int", "k"),
-        "counts_": saved("counts", "m", optional=True),
-        "_counted_with": saved("plain", optional=True),
+        "support_indices_": Saved("indices", "k", "m"),
+        "k_": Saved("int", "k"),
+        "counts_": Saved("counts", "m", optional=True),
+        "_counted_with": Saved("plain", optional=True),
     }
 
     @abstractmethod
@@ -245,7 +235,7 @@ class CountingEstimator(RowCounter):
         options = self._count_options()
         if previous is not None and options != self._counted_with:
             now, before = (
-                ", ".join(f"{_PARAMETER_OF.get(n, n)}={v!r}" for n, v in o.items())
+                ", ".join(f"{n}={v!r}" for n, v in o.items())
                 for o in (options, self._counted_with)
             )
             raise ValueError(
@@ -314,6 +304,10 @@ class CountingEstimator(RowCounter):
             self.counts_, self._counted_with = counts, self._count_options()
 
     def _restore(self, values: dict[str, Any]) -> None:
+        before = values.get("_counted_with")
+        if isinstance(before, dict) and {"threshold", "strict_binary"} & before.keys():
+            # As version 0.1 called it.
+            values = values | {"_counted_with": {"binarize": before.get("threshold")}}
         super()._restore(values)
         counts = values.get("counts_")
         if counts is not None and counts.kind != self._count_kind():

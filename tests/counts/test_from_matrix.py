@@ -310,7 +310,7 @@ def test_bad_values_name_the_feature():
             np.array([0, 1, 1]),
             np.array([0, 1]),
             kind="binary",
-            strict_binary=True,
+            binarize=None,
             names=np.array(names),
         )
 
@@ -455,7 +455,7 @@ def test_count_matrix_for_estimators():
         np.array(["a", "b"]),
         None,
         kind="binary",
-        strict_binary=True,
+        binarize=None,
     )
     assert strict == ClassCounts.from_matrix(X, Y, binary=True)
 

@@ -120,7 +120,7 @@ def weighted_words():
     vectorizer = CountVectorizer(max_features=500)
     table = vectorizer.fit_transform(messages).toarray()
     X = pd.DataFrame(table, columns=vectorizer.get_feature_names_out())
-    fitted = SelectiveMultinomialNBCV(n_lambdas=12, cv=3, choice="1se")
+    fitted = SelectiveMultinomialNBCV(cv=3, choice="1se")
     return fitted.fit(X, labels), X, labels
 
 

@@ -34,21 +34,14 @@ TWINS = {SelectiveMultinomialNB: MultinomialNB, SelectiveBernoulliNB: BernoulliN
 def settings_of(model, data, **changes):
     log_prior = np.log(data.counts.class_count / data.total_weight)
     given = {
-        "model": model,
-        "k": None,
         "regularization": 0.0,
         "share": 1.0,
-        "alpha": 1.0,
         "binarize": 0.0 if model == "bernoulli" else None,
-        "exponent": 1.0,
         "candidates": "all",
-        "feature_cost": None,
         "refit_intercept": False,
-        "log_prior": log_prior,
         "tol": 1e-8,
-        "owner": "test",
     }
-    return WideSettings(**{**given, **changes})
+    return WideSettings(model, log_prior, "test", **{**given, **changes})
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])

@@ -65,15 +65,15 @@ def test_chunks_that_change_between_passes_are_noticed():
 
 def test_chunks_without_a_threshold_must_be_zeros_and_ones():
     X, y = word_counts(0)
-    with pytest.raises(ValueError, match="binarize=None needs values 0 and 1"):
+    with pytest.raises(ValueError, match="need values 0 or 1"):
         SelectiveBernoulliNB(k=3, binarize=None).fit_chunks([(X, y)])
 
 
 @pytest.mark.parametrize("memory", [0, -5, 1.5, "x", True])
 def test_memory_must_be_a_number_of_bytes(memory):
     X, y = word_counts(0)
-    with pytest.raises(ValueError, match=r"'memory' parameter .* must be an int >= 1"):
-        SelectiveMultinomialNB(k=3).fit_chunks([(X, y)], memory=memory)
+    with pytest.raises(ValueError, match=r"'memory_budget' parameter .* an int >= 1"):
+        SelectiveMultinomialNB(k=3).fit_chunks([(X, y)], memory_budget=memory)
 
 
 def test_no_memory_at_all_still_gives_a_sane_model_and_no_false_proof():
@@ -82,7 +82,7 @@ def test_no_memory_at_all_still_gives_a_sane_model_and_no_false_proof():
     y[np.flatnonzero(y == 2)[20:]] = 0  # a rare class must not be lost in the sample
     weight = (np.arange(12_000) % 5 > 0).astype(float)
     model = SelectiveMultinomialNB(regularization=2.0, relaxed=False)
-    model.fit_chunks([(X, y, weight)], memory=1)
+    model.fit_chunks([(X, y, weight)], memory_budget=1)
     assert np.isnan(model.dual_gap_)
     shares = np.bincount(y, weight) / weight.sum()
     np.testing.assert_allclose(

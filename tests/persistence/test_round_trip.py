@@ -19,7 +19,7 @@ from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, answers, e
 import bayesieve as bs
 from bayesieve._description import Saved
 from bayesieve.persistence import load_model, load_notes, save_model
-from bayesieve.persistence._kinds import CertificateKind, Sizes
+from bayesieve.persistence._kinds import KINDS, Sizes
 from bayesieve.persistence._model_file import MODELS
 from bayesieve.text._term_names import TermNames
 
@@ -303,7 +303,7 @@ def test_labels_keep_their_type(tmp_path):
 def test_a_certificate_from_before_rounding_was_stated_is_read():
     certificate = bs.solve_multinomial([[4, 6, 10], [12, 0, 0]], 2).certificate
     arrays = {}
-    kind = CertificateKind(Saved("certificate"))
+    kind = KINDS["certificate"](Saved("certificate"))
     entry = kind.put("proof", certificate, arrays)
     reader = SimpleNamespace(array=lambda name, kind: arrays[name])
     assert kind.get("proof", dict(entry), reader, Sizes()) == certificate

@@ -10,6 +10,11 @@ from bayesieve.weights import PathSolver, geometric_grid
 from bayesieve.weights._result import Progress
 
 
+def whole(intercept, weights):
+    """Scores of the classes, the first one as reference."""
+    return np.concatenate([[0.0], intercept])
+
+
 def solver_of(problem, tol=1e-8, **options):
     return PathSolver(problem, tol=tol, **options)
 
@@ -28,7 +33,7 @@ def test_the_penalised_path_is_continuous():
     problem = linear_problem(1, n_classes=3)
     solver = solver_of(problem, tol=1e-11)
     solver.follow(geometric_grid(solver.largest, 400, 1e-2))
-    weights = solver.path(np.arange(12), 12).weights.toarray()
+    weights = solver.path(np.arange(12), 12, whole).weights.toarray()
     jumps = np.abs(np.diff(weights, axis=0)).sum(axis=1)
     # Column 11 repeats column 0: only the sum of such weights is determined.
     joined = weights.copy()
@@ -36,7 +41,7 @@ def test_the_penalised_path_is_continuous():
     jumps = np.abs(np.diff(joined[:, :11], axis=0)).max(axis=1)
     assert weights[-1].sum() > 1.0
     assert jumps.max() < 0.05
-    nll = solver.path(np.arange(12), 12).nll
+    nll = solver.path(np.arange(12), 12, whole).nll
     assert (np.diff(nll) <= 1e-9).all()
 
 
@@ -126,9 +131,10 @@ def test_the_path_is_spread_over_all_features_by_decreasing_penalty():
     solver.solve(1.0)
     solver.solve(5.0)
     columns = np.arange(12) * 3
-    path = solver.path(columns, 40)
+    path = solver.path(columns, 40, whole)
     assert path.lambdas.tolist() == [5.0, 1.0]
     assert path.weights.shape == (2, 40)
     assert set(path.weights.indices) <= set(columns)
     assert path.n_features.tolist() == [p.size for p in solver.points[::-1]]
+    assert path.intercepts.shape == (2, problem.terms.n_classes)
     assert "2 points" in repr(path)

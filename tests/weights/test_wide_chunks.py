@@ -45,7 +45,7 @@ def test_chunks_beyond_memory_come_near_the_whole(cls, refit):
     X, y = word_counts(7, n_rows=40_000, n_features=60)
     whole = cls(k=8, refit_intercept=refit).fit(X, y)
     near = cls(k=8, refit_intercept=refit).fit_chunks(
-        chunks_of(X, y, 5000), memory=24 * X.nnz // 6
+        chunks_of(X, y, 5000), memory_budget=24 * X.nnz // 6
     )
     assert near.support_.sum() <= 8
     prior = np.log(2)

@@ -88,14 +88,8 @@ def merge_files(cls: type[ClassCounts], paths: list[Any]) -> ClassCounts:
 class Checkpoint:
     """The folder of a count that can be killed at any moment and resumed.
 
-    Parameters
-    ----------
-    cls : type
-        ClassCounts.
-    folder : path-like
-        Made if it is not there.
-    settings : dict of plain values
-        All that the counts of a file depend on; must be the same on every run.
+    It is made if it is not there. `settings` are plain values, all that the counts of a
+    file depend on, and must be the same on every run.
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,13 +37,9 @@ ReadLabel = Callable[[Any], Any] | None
 class TextSource:
     """Texts with labels in files, tables or batches, to be counted and read again.
 
-    Parameters
-    ----------
-    source, text, label, sql, on_bad_rows, max_row_bytes, n_jobs
-        As in `ClassCounts.from_text`.
-    again : str, default=None
-        What needs a second reading, if anything does: a source that cannot be read
-        twice is refused, and rows that are not the same each time are an error.
+    Parameters are those of `ClassCounts.from_text`. `again` says what needs a second
+    reading, if anything does: a source that cannot be read twice is refused, and rows
+    that are not the same each time are an error.
     """
 
     def __init__(
@@ -123,7 +120,8 @@ class TextSource:
             memory_budget=memory_budget,
             spill_folder=spill_folder,
         )
-        with _Progress(self._pieces, progress) as bar:
+        bar = _Progress(self._pieces) if progress else None
+        with nullcontext() if bar is None else closing(bar):
             if checkpoint is None:
                 for piece in self._pieces:
                     self._count_piece(counter, piece, bar)
@@ -156,20 +154,21 @@ class TextSource:
         return _with_written_classes(counts) if as_text else counts
 
     def _count_piece(
-        self, counter: LabelledTextCounter, piece: Any, bar: _Progress
+        self, counter: LabelledTextCounter, piece: Any, bar: _Progress | None
     ) -> None:
         first = 0
-        bar.begin(piece)
         again = self._same_rows
         read = piece.batches if again is None else partial(again.pairs, piece)
-        for texts, labels, *_ in read(counter.bad_rows):
+        batches = read(counter.bad_rows)
+        for texts, labels, *_ in batches if bar is None else bar.watch(piece, batches):
             counter.add(texts, labels, partial(_place, piece, first))
             first += len(texts)
-            bar.read(texts)
-        bar.end(piece)
 
     def _count_files(
-        self, checkpoint: Checkpoint, counter: LabelledTextCounter, bar: _Progress
+        self,
+        checkpoint: Checkpoint,
+        counter: LabelledTextCounter,
+        bar: _Progress | None,
     ) -> ClassCounts:
         """Count files that are not yet counted, and keep what is counted on disk."""
         if not all(isinstance(piece, TextFile) for piece in self._pieces):
@@ -184,7 +183,8 @@ class TextSource:
                 bad_rows.found(*checkpoint.skipped)
             for piece in self._pieces:
                 if piece.path in done:
-                    bar.end(piece)
+                    if bar is not None:
+                        bar.leave_behind(piece)
                     continue
                 before = file_state(piece.path)
                 self._count_piece(counter, piece, bar)
@@ -252,40 +252,30 @@ def _with_written_classes(counts: ClassCounts) -> ClassCounts:
 class _Progress:
     """How many bytes of the files are read, on standard error."""
 
-    def __init__(self, pieces: list[Any], shown: bool) -> None:
+    def __init__(self, pieces: list[Any]) -> None:
         sizes = [piece.nbytes for piece in pieces]
-        self._total = sum(sizes) if None not in sizes else None
-        self._bar = ProgressBar("Counting texts", self._total) if shown else None
-        self._done = 0
-        self._here = 0
-        self._size: int | None = None
-        self._rows = 0
+        self._bar = ProgressBar("Counting texts", None if None in sizes else sum(sizes))
+        self._done = self._rows = 0
 
-    def __enter__(self) -> _Progress:
-        return self
+    def watch(self, piece: Any, batches: Iterator[Any]) -> Iterator[Any]:
+        """Pass the batches of a piece on; their bytes stand for those of the file."""
+        here = 0
+        for batch in batches:
+            yield batch
+            self._rows += len(batch[0])
+            if piece.nbytes is None:
+                self._bar.update(self._rows, "documents")
+                continue
+            # Compressed files have fewer bytes than their texts.
+            here = min(piece.nbytes, here + int(getattr(batch[0], "nbytes", 0)))
+            self._bar.update(self._done + here, f"{self._rows:,} documents")
+        self.leave_behind(piece)
 
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def begin(self, piece: Any) -> None:
-        self._here, self._size = 0, piece.nbytes
-
-    def read(self, texts: Any) -> None:
-        """Take note of a batch: its bytes stand for those of the file."""
-        if self._bar is None:
-            return
-        self._rows += len(texts)
-        note = f"{self._rows:,} documents"
-        if self._size is None:
-            self._bar.update(self._rows, "documents")
-            return
-        # Compressed files have fewer bytes than their texts.
-        self._here = min(self._size, self._here + int(getattr(texts, "nbytes", 0)))
-        self._bar.update(self._done + self._here, note)
-
-    def end(self, piece: Any) -> None:
-        self._done += piece.nbytes or 0
-        self._here = 0
-        if self._bar is not None and self._size is not None:
+    def leave_behind(self, piece: Any) -> None:
+        """Take note of a piece that is counted."""
+        if piece.nbytes is not None:
+            self._done += piece.nbytes
             self._bar.update(self._done, f"{self._rows:,} documents")
+
+    def close(self) -> None:
+        self._bar.close()

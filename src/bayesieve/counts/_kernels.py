@@ -55,8 +55,13 @@ def has_duplicates(X: Any) -> bool:
     return bool(_core.has_duplicates(x.indices, x.indptr, minor))
 
 
-def _position(found: int) -> int | None:
-    return None if found < 0 else found
+def _call(kernel: str, X: Any, *arguments: Any) -> int | None:
+    """Call the kernel for compressed or for dense X; return the position it reports."""
+    if sparse.issparse(X):
+        found = getattr(_core, f"compressed_{kernel}")(*compressed(X), *arguments)
+    else:
+        found = getattr(_core, f"dense_{kernel}")(X, *arguments)
+    return None if found is None or found < 0 else int(found)
 
 
 def class_sums(
@@ -68,50 +73,28 @@ def class_sums(
     threshold: float = 0.0,
 ) -> int | None:
     """Add `sum_j w_j x_ji` over the rows j of class c to `out[c, i]`."""
-    if sparse.issparse(X):
-        found = _core.compressed_class_sums(
-            *compressed(X), codes, weights, check, threshold, out
-        )
-    else:
-        found = _core.dense_class_sums(X, codes, weights, check, threshold, out)
-    return _position(found)
+    return _call("class_sums", X, codes, weights, check, threshold, out)
 
 
-def centred_sums(
-    X: Any,
-    codes: Array,
-    weights: Array | None,
-    mean: Array,
-    deviation: Array,
-    square: Array,
-    present: Array | None,
-) -> None:
-    """Add `w (x - mean)`, `w (x - mean)^2` and, for sparse X, the stored weight."""
-    if sparse.issparse(X):
-        _core.compressed_centred_sums(
-            *compressed(X), codes, weights, mean, deviation, square, present
-        )
-    else:
-        _core.dense_centred_sums(X, codes, weights, mean, deviation, square)
+def centred_sums(X: Any, codes: Array, weights: Array | None, *tables: Array) -> None:
+    """Add `w (x - mean)`, `w (x - mean)^2` and, for sparse X, the stored weight.
+
+    `tables` are the means and where to add.
+    """
+    _call("centred_sums", X, codes, weights, *tables)
 
 
 def column_max(X: Any, out: Array) -> int | None:
     """Raise `out[i]` to the largest category code of column i."""
-    if sparse.issparse(X):
-        found = _core.compressed_column_max(*compressed(X), X.shape[0], out)
-    else:
-        found = _core.dense_column_max(X, out)
-    return _position(found)
+    rows = (X.shape[0],) if sparse.issparse(X) else ()
+    return _call("column_max", X, *rows, out)
 
 
 def category_sums(
     X: Any, codes: Array, weights: Array | None, offsets: Array, out: Array
 ) -> None:
     """Add the weight of each (class, column, code); sparse X leaves code 0 out."""
-    if sparse.issparse(X):
-        _core.compressed_category_sums(*compressed(X), codes, weights, offsets, out)
-    else:
-        _core.dense_category_sums(X, codes, weights, offsets, out)
+    _call("category_sums", X, codes, weights, offsets, out)
 
 
 def sparse_class_sums(

@@ -313,7 +313,7 @@ def _moments(
             absent *= mean
             squares += absent
         else:
-            kernels.centred_sums(X, codes, weights, mean, deviation, squares, None)
+            kernels.centred_sums(X, codes, weights, mean, deviation, squares)
         mean += deviation / rows
         squares -= deviation * deviation / rows
     for table in (mean, squares):

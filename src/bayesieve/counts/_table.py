@@ -871,8 +871,7 @@ def count_matrix(
     weights: Array | None = None,
     *,
     kind: Kind = "count",
-    threshold: float | None = None,
-    strict_binary: bool = False,
+    binarize: float | None = 0.0,
     names: Array | None = None,
     min_categories: Any = None,
 ) -> ClassCounts:
@@ -888,10 +887,8 @@ def count_matrix(
         Sorted classes.
     weights : ndarray of shape (n_samples,), float64, or None
         Row weights >= 0.
-    kind, threshold, min_categories
+    kind, binarize, min_categories
         As in :meth:`ClassCounts.from_matrix`.
-    strict_binary : bool, default=False
-        For kind "binary": refuse values other than 0 and 1 instead of thresholding.
     names : ndarray of str or None
         Feature names, for the result and for error messages.
 
@@ -907,7 +904,6 @@ def count_matrix(
     >>> count_matrix(X, codes, np.array(["no", "yes"])).class_count
     array([1., 1.])
     """
-    binarize = None if strict_binary else threshold or 0.0
     rule = CountRule(kind, binarize, min_categories)
     names = None if names is None else np.array(names, dtype=object)
     return count_coded(ClassCounts, X, codes, np.array(classes), weights, rule, names)

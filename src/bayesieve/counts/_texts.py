@@ -57,21 +57,9 @@ def _class_counts(
 class LabelledTextCounter:
     """Counts batches of texts with labels, where any batch may bring a new label.
 
-    Parameters
-    ----------
-    cls : type
-        ClassCounts.
-    options : TextOptions
-        How texts become terms.
-    classes : array-like, default=None
-        All labels there may be; another one is an error.
-    skip_bad_rows : bool, default=False
-        Whether rows without a text or label, and bytes that are not UTF-8, are left
-        out and noted in `bad_rows`, or an error.
-    value_of : callable, default=None
-        Makes the label of what is read, once for each distinct value; None is missing.
-    **resources
-        `n_jobs`, `memory_budget` and `spill_folder` of TextCounter.
+    With `classes`, another label is an error. `value_of` makes the label of what is
+    read, once for each distinct value; None is missing. `resources` are `n_jobs`,
+    `memory_budget` and `spill_folder` of TextCounter.
     """
 
     def __init__(

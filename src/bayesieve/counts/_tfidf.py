@@ -30,23 +30,9 @@ def tfidf_sums(
 ) -> Any:
     """Return the class sums of the values that TfidfVectorizer would give.
 
-    Parameters
-    ----------
-    batches : iterable of (texts, codes)
-        The same documents as were counted, whose frequencies must be known first.
-    counts : ClassCounts
-        Counts of those documents; terms may have been pruned.
-    options : TextOptions
-        As they were counted.
-    smooth_idf, sublinear_tf, norm, use_idf
-        As for TfidfVectorizer.
-    n_jobs : int, default=-1
-        Number of threads.
-
-    Returns
-    -------
-    {ndarray, csc_array} of shape (n_classes, n_terms), float64
-        Laid out as `counts.feature_count`.
+    `batches` are (texts, codes) of the documents that were counted, whose frequencies
+    must be known first; terms may have been pruned since. The sums are laid out as
+    `counts.feature_count`.
     """
     assert isinstance(counts.feature_names, TermNames)  # texts are counted so
     matcher = TermMatcher(counts.feature_names, options, n_jobs=n_jobs)

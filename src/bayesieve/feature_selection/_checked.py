@@ -38,15 +38,10 @@ class CheckedSelector(SelfDescribing, SelectorMixin):
         if k > 0:
             rest = ", the others screened out" if k < n_features else ""
             sentence = f"{k:,} of {n_features:,} features kept{rest}."
-        return Description(
-            labels=self.classes_,
-            n_features=n_features,
-            indices=self.support_indices_,
-            named=self._named(),
+        return self._description(
             score=self.scores_[self.support_indices_],
             score_name=self._score_name,
             sentence=sentence,
-            counts=getattr(self, "counts_", None),
         )
 
     def _restore(self, values: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import LowCountWarning
 from bayesieve.feature_selection._screening_base import BinaryScreener
@@ -118,8 +118,8 @@ class FDRScreener(BinaryScreener):
         "keep_counts": ["boolean"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "pvalues_": saved("floats", "m", domain="counts"),
-        "low_count_": saved("booleans", "m"),
+        "pvalues_": Saved("floats", "m", domain="counts"),
+        "low_count_": Saved("booleans", "m"),
     }
 
     def __init__(

@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.stats import chi2
 from sklearn.utils.multiclass import check_classification_targets
 
-from bayesieve._estimator import presence_options
 from bayesieve.counts import count_matrix
 from bayesieve.solvers._interactions import interaction_excess, pair_penalty
 from bayesieve.utils import as_matrix, check_weights, encode_labels, label_array
@@ -143,7 +142,7 @@ def screen_interactions(
     if sparse.issparse(matrix):
         # Rows with a feature are taken out again and again.
         matrix = own_structure(matrix).tocsr()
-    options = {"kind": "binary", "names": names, **presence_options(binarize)}
+    options = {"kind": "binary", "names": names, "binarize": binarize}
     everything = count_matrix(matrix, codes, classes, weights, **options)
     # Every pair with a candidate, those of two candidates once.
     n_pairs = wanted.size * (n_features - 1) - wanted.size * (wanted.size - 1) // 2

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import StrOptions
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
 from bayesieve.solvers._screening import (
@@ -102,7 +102,7 @@ class L0Screener(BinaryScreener):
         "criterion": [StrOptions({"bic"})],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "bic_threshold_": saved("float", domain="known")
+        "bic_threshold_": Saved("float", domain="known")
     }
 
     def __init__(

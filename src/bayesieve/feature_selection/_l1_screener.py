@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import StrOptions, available_if, fit_context
-from bayesieve._description import CrossValidation, Description, Saved, saved
+from bayesieve._description import CrossValidation, Description, Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
 from bayesieve.model_selection import HeldOutScorer, choose, cv_results, splits_of
@@ -123,9 +123,9 @@ class L1Screener(BinaryScreener):
         "cv": ["cv_object"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "_penalty": saved("float", domain="known", optional=True),
-        "_size": saved("int", optional=True),
-        "cv_results_": saved("table", optional=True),
+        "_penalty": Saved("float", domain="known", optional=True),
+        "_size": Saved("int", optional=True),
+        "cv_results_": Saved("table", optional=True),
     }
 
     def _describe(self) -> Description:

@@ -16,7 +16,7 @@ from bayesieve._compat import (
     check_sample_weight,
     fit_context,
 )
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.counts._mixed import MISSING, LevelCounts, ValueMoments
 from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.preprocessing._mixed_columns import (
@@ -102,17 +102,18 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         "kinds": [StrOptions({"auto"}), "array-like"],
     }
     _score_name = "BIC saved"
+    classes_: np.ndarray
+    kinds_: np.ndarray
+    _columns: list[LevelCounts | ValueMoments]
+    _class_count: np.ndarray
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "_columns": saved("mixed columns"),
-        "_class_count": saved("floats", "C", domain="counts"),
-        "support_indices_": saved("indices", "k", "m"),
-        "k_": saved("int", "k"),
-        "scores_": saved("floats", "m", domain="known"),
-        "gains_": saved("floats", "m", domain="known"),
-        "degrees_of_freedom_": saved("floats", "m", domain="counts"),
+        "_columns": Saved("mixed columns"),
+        "_class_count": Saved("floats", "C", domain="counts"),
+        "support_indices_": Saved("indices", "k", "m"),
+        "k_": Saved("int", "k"),
+        "scores_": Saved("floats", "m", domain="known"),
+        "gains_": Saved("floats", "m", domain="known"),
+        "degrees_of_freedom_": Saved("floats", "m", domain="counts"),
     }
 
     def __init__(self, k: int | None = None, *, kinds: Any = "auto") -> None:
@@ -134,7 +135,7 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         -------
         self
         """
-        self._columns = None
+        self.__dict__.pop("_columns", None)  # of an earlier fit
         return self._add(X, y, None, sample_weight, first=True)
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -146,7 +147,7 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         ``classes`` lists all classes that will ever come; without it the first rows
         must show them all.
         """
-        first = getattr(self, "_columns", None) is None
+        first = not hasattr(self, "_columns")
         return self._add(X, y, classes, sample_weight, first=first)
 
     def _add(
@@ -186,7 +187,8 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         counted = self._count(columns, kinds, codes, weights, found.shape[0])
         if not first:
             counted = [
-                old + new for old, new in zip(self._columns, counted, strict=True)
+                old + new  # type: ignore[operator]  # a column keeps its kind
+                for old, new in zip(self._columns, counted, strict=True)
             ]
         self.classes_, self.kinds_, self._columns = found, kinds, counted
         self._class_count = np.bincount(codes, weights, found.shape[0]) + (
@@ -223,7 +225,9 @@ class MixedScreener(CheckedSelector, BaseEstimator):
             try:
                 if kind == "continuous":
                     values, origin = self._values(column, j)
-                    part = ValueMoments.count(values, codes, weights, n_classes, origin)
+                    part: LevelCounts | ValueMoments = ValueMoments.count(
+                        values, codes, weights, n_classes, origin
+                    )
                 else:
                     levels = levels_of(column, MISSING)
                     part = LevelCounts.count(levels, codes, weights, n_classes)

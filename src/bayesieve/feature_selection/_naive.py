@@ -9,18 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.metaestimators import available_if
 
-from bayesieve._compat import Interval, StrOptions, fit_context
+from bayesieve._compat import Interval, StrOptions, available_if, fit_context
 from bayesieve._description import (
     Description,
     Saved,
     SupportProblem,
     gain_detail,
     proof_sentence,
-    saved,
 )
-from bayesieve._estimator import CountingEstimator, presence_options
+from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.model_selection._splits import splits_for_few
@@ -144,9 +142,9 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     }
     _score_name = "gain (nats)"
     _saved: ClassVar[dict[str, Saved]] = {
-        "scores_": saved("floats", "m", domain="known"),
-        "certificate_": saved("certificate"),
-        "refined_": saved("bool"),
+        "scores_": Saved("floats", "m", domain="known"),
+        "certificate_": Saved("certificate"),
+        "refined_": Saved("bool"),
     }
 
     def _describe(self) -> Description:
@@ -155,7 +153,6 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
             super()._describe(),
             sentence=proof_sentence(certificate, self.k_, n_features, "features"),
             detail=gain_detail(certificate, self.k_, "features"),
-            certificate=certificate,
             problem=SupportProblem(
                 self.model, {"alpha": self.alpha}, self.exact, self.time_limit
             ),
@@ -192,7 +189,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         return _KINDS[self.model]
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize) if self.model == "bernoulli" else {}
+        return {"binarize": self.binarize} if self.model == "bernoulli" else {}
 
     def _needs_rows(self) -> bool:
         return bool(self.refine)
@@ -285,22 +282,14 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     def _weight_settings(self, data: CountedRows) -> WideSettings:
         with np.errstate(divide="ignore"):
             log_prior = np.log(data.counts.class_count / data.total_weight)
+        alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha)
         return WideSettings(
-            model=self.model,
+            self.model,
+            log_prior,
+            type(self).__name__,
             k=self.k_,
-            regularization=None,
-            share=1.0,
-            alpha=self.alpha
-            if isinstance(self.alpha, Real)
-            else np.asarray(self.alpha),
-            binarize=self.binarize if self.model == "bernoulli" else None,
-            exponent=1.0,
-            candidates="auto",
-            feature_cost=None,
-            refit_intercept=True,
-            log_prior=log_prior,
-            tol=3e-4,
-            owner=type(self).__name__,
+            alpha=alpha,
+            binarize=self.binarize,
         )
 
     def _selection(self, counts: ClassCounts, k: Any) -> Selection:

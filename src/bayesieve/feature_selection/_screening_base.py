@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval
-from bayesieve._description import Description, Saved, class_weights, logit, saved
-from bayesieve._estimator import CountingEstimator, presence_options
+from bayesieve._description import Description, Saved, class_weights, logit
+from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.feature_selection._checked import CheckedSelector
@@ -43,8 +43,8 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         "keep_counts": ["boolean"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "scores_": saved("floats", "m", domain="known"),
-        "_small_counts": saved("counts", "m", optional=True),
+        "scores_": Saved("floats", "m", domain="known"),
+        "_small_counts": Saved("counts", "m", optional=True),
     }
 
     def _describe(self) -> Description:
@@ -79,7 +79,7 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         return "binary"
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize)
+        return {"binarize": self.binarize}
 
     def _check_one_way(self, *ways: str) -> None:
         """Refuse two ways of choosing the columns at once."""

@@ -135,7 +135,7 @@ def many(check: Check, most: int) -> Check:
     return check_all
 
 
-def record(fields: Mapping[str, Check]) -> Check:
+def record(**fields: Check) -> Check:
     """An object with these fields and no others; a missing one is null."""
 
     def check(value: Any, where: str) -> dict[str, Any]:
@@ -157,12 +157,116 @@ def record(fields: Mapping[str, Check]) -> Check:
 
 
 _name = whole(LIMITS["names"])
-_weights = many(number(), LIMITS["classes"])
 _moves = many(_name, LIMITS["moves"])
-_at_least_zero = number(0)
-_share = number(0, 1)
-_score = optional(record({"mean": number(), "error": _at_least_zero}))
-_weighted = record({"name": _name, "weights": _weights})
+_positive, _share = number(0), number(0, 1)
+_some_number, _some_positive, _some_share, _some_size = map(
+    optional, (number(), _positive, _share, whole())
+)
+_score = optional(record(mean=number(), error=_positive))
+_of_classes, _counts = (many(n, LIMITS["classes"]) for n in (number(), _positive))
+_entered_and_left = {
+    "entered": _moves,
+    "n_entered": whole(),
+    "left": _moves,
+    "n_left": whole(),
+}
+
+_certificate = record(
+    k=whole(),
+    gain=number(),
+    bound=number(),
+    gap=_positive,
+    relative_gap=_positive,
+    is_optimal=flag,
+    nodes=whole(),
+)
+_data = record(
+    rows=_some_positive,
+    features=whole(),
+    selected=whole(),
+    classes=many(record(name=text(), rows=_some_positive), LIMITS["classes"]),
+    n_classes=whole(),
+)
+_feature = record(
+    name=_name,
+    score=number(),
+    weights=optional(_of_classes),
+    discount=_some_share,
+    counts=optional(_counts),
+)
+_features = record(
+    total=whole(),
+    score_name=text(),
+    weight_name=text(),
+    signed=flag,
+    counted=optional(text(40)),
+    rows=many(_feature, LIMITS["features"]),
+)
+_size = record(
+    k=whole(),
+    gain=_some_number,
+    bound=_some_number,
+    gap=_some_positive,
+    score=_score,
+    **_entered_and_left,
+    top=many(record(name=_name, weights=_of_classes), LIMITS["top"]),
+)
+_path = record(
+    score_name=text(),
+    weight_name=text(),
+    signed=flag,
+    chosen=_some_size,
+    elbow=_some_size,
+    bic=_some_size,
+    best=_some_size,
+    one_se=_some_size,
+    steps=many(_size, LIMITS["steps"]),
+)
+_penalty = record(
+    penalty=_positive,
+    features=whole(),
+    loss=_some_number,
+    dual_gap=_some_number,
+    score=_score,
+    **_entered_and_left,
+)
+_line = record(name=_name, weights=many(_share, LIMITS["steps"]))
+_weight_path = record(
+    chosen=_some_positive,
+    best=_some_positive,
+    one_se=_some_positive,
+    steps=many(_penalty, LIMITS["steps"]),
+    lines=many(_line, LIMITS["lines"]),
+)
+_discount = record(name=_name, strength=_positive, weight=_share)
+_column = record(
+    name=text(),
+    kind=text(40),
+    level=number(),
+    weight=_some_number,
+    n_parts=whole(),
+    exact=flag,
+    parts=many(record(label=text(300), counts=_counts), LIMITS["parts"]),
+)
+_columns = record(
+    total=whole(), informative=whole(), items=many(_column, LIMITS["columns"])
+)
+_calibration = record(
+    label=optional(text()),
+    log_loss=_some_positive,
+    bins=many(record(predicted=_share, observed=_share, rows=whole()), 100),
+)
+_evaluation = record(
+    rows=_some_size,
+    accuracy=_some_share,
+    balanced_accuracy=_some_share,
+    log_loss=_some_positive,
+    all_features_accuracy=_some_share,
+    all_features_log_loss=_some_positive,
+    majority_accuracy=_some_share,
+    calibration=optional(_calibration),
+)
+_parameter = record(name=text(), value=text(1000), changed=flag)
 
 #: The sections of a report. Features are named by their place in ``names``.
 SECTIONS: dict[str, Check] = {
@@ -171,188 +275,18 @@ SECTIONS: dict[str, Check] = {
     "sentence": text(400),
     "detail": text(400),
     "noun": text(40),
-    "versions": many(record({"name": text(40), "version": text(40)}), 20),
+    "versions": many(record(name=text(40), version=text(40)), 20),
     "names": many(text(), LIMITS["names"]),
-    "certificate": optional(
-        record(
-            {
-                "k": whole(),
-                "gain": number(),
-                "bound": number(),
-                "gap": _at_least_zero,
-                "relative_gap": _at_least_zero,
-                "is_optimal": flag,
-                "nodes": whole(),
-            }
-        )
-    ),
-    "data": record(
-        {
-            "rows": optional(_at_least_zero),
-            "features": whole(),
-            "selected": whole(),
-            "classes": many(
-                record({"name": text(), "rows": optional(_at_least_zero)}),
-                LIMITS["classes"],
-            ),
-            "n_classes": whole(),
-        }
-    ),
-    "features": record(
-        {
-            "total": whole(),
-            "score_name": text(),
-            "weight_name": text(),
-            "signed": flag,
-            "counted": optional(text(40)),
-            "rows": many(
-                record(
-                    {
-                        "name": _name,
-                        "score": number(),
-                        "weights": optional(_weights),
-                        "discount": optional(_share),
-                        "counts": optional(many(_at_least_zero, LIMITS["classes"])),
-                    }
-                ),
-                LIMITS["features"],
-            ),
-        }
-    ),
-    "path": optional(
-        record(
-            {
-                "score_name": text(),
-                "weight_name": text(),
-                "signed": flag,
-                "chosen": optional(whole()),
-                "elbow": optional(whole()),
-                "bic": optional(whole()),
-                "best": optional(whole()),
-                "one_se": optional(whole()),
-                "steps": many(
-                    record(
-                        {
-                            "k": whole(),
-                            "gain": optional(number()),
-                            "bound": optional(number()),
-                            "gap": optional(_at_least_zero),
-                            "score": _score,
-                            "entered": _moves,
-                            "n_entered": whole(),
-                            "left": _moves,
-                            "n_left": whole(),
-                            "top": many(_weighted, LIMITS["top"]),
-                        }
-                    ),
-                    LIMITS["steps"],
-                ),
-            }
-        )
-    ),
-    "weight_path": optional(
-        record(
-            {
-                "chosen": optional(_at_least_zero),
-                "best": optional(_at_least_zero),
-                "one_se": optional(_at_least_zero),
-                "steps": many(
-                    record(
-                        {
-                            "penalty": _at_least_zero,
-                            "features": whole(),
-                            "loss": optional(number()),
-                            "dual_gap": optional(number()),
-                            "score": _score,
-                            "entered": _moves,
-                            "n_entered": whole(),
-                            "left": _moves,
-                            "n_left": whole(),
-                        }
-                    ),
-                    LIMITS["steps"],
-                ),
-                "lines": many(
-                    record({"name": _name, "weights": many(_share, LIMITS["steps"])}),
-                    LIMITS["lines"],
-                ),
-            }
-        )
-    ),
-    "discounts": optional(
-        many(
-            record({"name": _name, "strength": _at_least_zero, "weight": _share}),
-            LIMITS["points"],
-        )
-    ),
-    "columns": optional(
-        record(
-            {
-                "total": whole(),
-                "informative": whole(),
-                "items": many(
-                    record(
-                        {
-                            "name": text(),
-                            "kind": text(40),
-                            "level": number(),
-                            "weight": optional(number()),
-                            "n_parts": whole(),
-                            "exact": flag,
-                            "parts": many(
-                                record(
-                                    {
-                                        "label": text(300),
-                                        "counts": many(
-                                            _at_least_zero, LIMITS["classes"]
-                                        ),
-                                    }
-                                ),
-                                LIMITS["parts"],
-                            ),
-                        }
-                    ),
-                    LIMITS["columns"],
-                ),
-            }
-        )
-    ),
-    "evaluation": optional(
-        record(
-            {
-                "rows": optional(whole()),
-                "accuracy": optional(_share),
-                "balanced_accuracy": optional(_share),
-                "log_loss": optional(_at_least_zero),
-                "all_features_accuracy": optional(_share),
-                "all_features_log_loss": optional(_at_least_zero),
-                "majority_accuracy": optional(_share),
-                "calibration": optional(
-                    record(
-                        {
-                            "label": optional(text()),
-                            "log_loss": optional(_at_least_zero),
-                            "bins": many(
-                                record(
-                                    {
-                                        "predicted": _share,
-                                        "observed": _share,
-                                        "rows": whole(),
-                                    }
-                                ),
-                                100,
-                            ),
-                        }
-                    )
-                ),
-            }
-        )
-    ),
-    "seconds": many(record({"step": text(), "seconds": _at_least_zero}), 40),
-    "parameters": many(
-        record({"name": text(), "value": text(1000), "changed": flag}),
-        LIMITS["parameters"],
-    ),
+    "certificate": optional(_certificate),
+    "data": _data,
+    "features": _features,
+    "path": optional(_path),
+    "weight_path": optional(_weight_path),
+    "discounts": optional(many(_discount, LIMITS["points"])),
+    "columns": optional(_columns),
+    "evaluation": optional(_evaluation),
+    "seconds": many(record(step=text(), seconds=_positive), 40),
+    "parameters": many(_parameter, LIMITS["parameters"]),
     "command": optional(lines(10_000)),
     "python": lines(20_000),
 }

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.naive_bayes._weighted import WeightedNaiveBayes, order_by_level
 from bayesieve.utils._warnings import warn_if_interrupted
-from bayesieve.weights import Averaging, SubsetProblem
+from bayesieve.weights import AveragedResult, Averaging, SubsetProblem
 
 __all__ = ["AveragedNB"]
 
@@ -77,7 +77,7 @@ class AveragedNB(WeightedNaiveBayes):
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
     }
-    _saved: ClassVar[dict[str, Saved]] = {"map_support_": saved("booleans", "m")}
+    _saved: ClassVar[dict[str, Saved]] = {"map_support_": Saved("booleans", "m")}
 
     def __init__(
         self,
@@ -123,6 +123,7 @@ class AveragedNB(WeightedNaiveBayes):
         result = Averaging().minimise(
             problem, time_limit=self.time_limit, random_state=self.random_state
         )
+        assert isinstance(result, AveragedResult)
         self._set_model(data, result.weights)
         self.map_support_ = np.zeros(len(data.partitions), dtype=bool)
         self.map_support_[data.informative] = result.map_weights > 0

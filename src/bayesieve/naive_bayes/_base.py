@@ -19,7 +19,6 @@ from bayesieve._description import (
     SupportProblem,
     gain_detail,
     proof_sentence,
-    saved,
 )
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
@@ -56,7 +55,7 @@ class SupportClassifier(ClassifierMixin):
         if not self.fit_prior:
             return np.full(n_classes, -np.log(n_classes))
         with np.errstate(divide="ignore"):
-            return np.log(class_count) - np.log(class_count.sum())
+            return np.asarray(np.log(class_count) - np.log(class_count.sum()))
 
     # --------------------------------------------------------------- prediction
 
@@ -103,7 +102,7 @@ class SupportClassifier(ClassifierMixin):
 
     def _start_scores(self) -> np.ndarray:
         """Score of each class before any feature is looked at."""
-        return self.class_log_prior_
+        return np.asarray(self.class_log_prior_)
 
     @abstractmethod
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
@@ -117,7 +116,7 @@ class SupportClassifier(ClassifierMixin):
         """
         part = self._selected_columns(X)
         start = self._start_scores()
-        joint = self._support_log_likelihood(part) + start
+        joint: np.ndarray = self._support_log_likelihood(part) + start
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():  # no class can produce the row (alpha = 0): only the prior
             joint[impossible] = start
@@ -126,16 +125,16 @@ class SupportClassifier(ClassifierMixin):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log of the class probabilities, shape (n_samples, n_classes)."""
         joint = self.predict_joint_log_proba(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, shape (n_samples, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
+        return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row; ties go to the first class."""
         joint = self.predict_joint_log_proba(X)
-        return self.classes_[np.argmax(joint, axis=1)]
+        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
 
     # ------------------------------------------------------------- fitted views
 
@@ -186,27 +185,20 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
         "class_prior": ["array-like", None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "class_count_": saved("floats", "C", domain="counts"),
-        "class_log_prior_": saved("floats", "C", domain="logs"),
-        "certificate_": saved("certificate"),
-        "support_gains_": saved("floats", "k", domain="known"),
+        "class_count_": Saved("floats", "C", domain="counts"),
+        "class_log_prior_": Saved("floats", "C", domain="logs"),
+        "certificate_": Saved("certificate"),
+        "support_gains_": Saved("floats", "k", domain="known"),
     }
 
     def _describe(self) -> Description:
-        return Description(
-            labels=self.classes_,
-            n_features=self.n_features_in_,
-            indices=self.support_indices_,
-            named=self._named(),
+        return self._description(
             score=self.support_gains_,
             score_name="gain (nats)",
             sentence=proof_sentence(
                 self.certificate_, self.k_, self.n_features_in_, "features"
             ),
             detail=gain_detail(self.certificate_, self.k_, "features"),
-            certificate=self.certificate_,
-            class_count=self.class_count_,
-            counts=getattr(self, "counts_", None),
             problem=SupportProblem(
                 self._model, self._solver_options(), self.exact, self.time_limit
             ),

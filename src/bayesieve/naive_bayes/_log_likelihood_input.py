@@ -53,7 +53,7 @@ class LogLikelihoodRows:
 def _flat(owner: Any, X: Any, *, reset: bool) -> np.ndarray:
     if np.ndim(X) == 3:
         X = np.asarray(X).reshape(np.shape(X)[0], -1)
-    return validate_data(owner, X, reset=reset, dtype=np.float64)
+    return np.asarray(validate_data(owner, X, reset=reset, dtype=np.float64))
 
 
 def _by_class(flat: np.ndarray, n_classes: int) -> np.ndarray:

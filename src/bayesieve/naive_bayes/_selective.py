@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._description import Description, Saved, SelfDescribing, saved
+from bayesieve._description import Description, Saved, SelfDescribing
 from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.naive_bayes._log_likelihood_input import LogLikelihoodRows
 from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
@@ -44,6 +44,18 @@ from bayesieve.weights._search import term_sizes
 from bayesieve.weights._terms import Terms
 
 __all__ = ["SelectiveNB"]
+
+#: In version 0.1 parameters of the class, beside the name of the optimiser.
+_FORMER_SETTINGS = {
+    "min_gain": 5e-5,
+    "batch_size": 1000,
+    "effort": 5,
+    "max_iter": 100,
+    "tol": 1e-4,
+    "patience": 5,
+    "step": 0.01,
+    "start": 0.5,
+}
 
 
 class SelectiveNB(WeightedNaiveBayes):
@@ -192,17 +204,17 @@ class SelectiveNB(WeightedNaiveBayes):
     #: What is remembered of a stream.
     _stream: StreamMemory | None = None
     _saved: ClassVar[dict[str, Saved]] = {
-        "history_": saved("floats", "points", 4, domain="any"),
-        "n_iter_": saved("int"),
-        "stopped_": saved("text"),
-        "drifts_": saved("integers", "drifts"),
-        "n_rows_seen_": saved("int", optional=True),
+        "history_": Saved("floats", "points", 4, domain="any"),
+        "n_iter_": Saved("int"),
+        "stopped_": Saved("text"),
+        "drifts_": Saved("integers", "drifts"),
+        "n_rows_seen_": Saved("int", optional=True),
     }
     #: Of ready-made log-likelihoods, whose ``m`` numbers a row are columns by classes.
     _saved_ready_made: ClassVar[dict[str, Saved]] = {
-        "weights_": saved("floats", "columns", domain="counts"),
-        "levels_": saved("floats", "columns", domain="any"),
-        "_term_sizes": saved("floats", "columns", domain="known"),
+        "weights_": Saved("floats", "columns", domain="counts"),
+        "levels_": Saved("floats", "columns", domain="any"),
+        "_term_sizes": Saved("floats", "columns", domain="known"),
     }
 
     def __init__(
@@ -248,6 +260,20 @@ class SelectiveNB(WeightedNaiveBayes):
             found = replace(found, named=None)  # X has a name for each column and class
         how = f" The search of the weights ended: {self.stopped_}."
         return replace(found, detail=found.detail + how, stopped=self.stopped_)
+
+    @classmethod
+    def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        own = {name: given.pop(name) for name in _FORMER_SETTINGS if name in given}
+        kind = OPTIMIZERS.get(str(given.get("optimizer")))
+        taken = () if kind is None else [field.name for field in fields(kind)]  # type: ignore[arg-type]
+        changed = {
+            name: value
+            for name, value in own.items()
+            if name in taken and value != _FORMER_SETTINGS[name]
+        }
+        if kind is not None and changed:
+            given["optimizer"] = kind(**changed)
+        return given
 
     def _saved_attributes(self) -> dict[str, Saved]:
         found = super()._saved_attributes()
@@ -387,7 +413,7 @@ class SelectiveNB(WeightedNaiveBayes):
                         f"columns of X. Got {name!r}."
                     )
                 costs[names.index(name)] = self._finite_cost(cost)
-            return costs
+            return np.asarray(costs)
         costs = np.asarray(given, dtype=object)
         if costs.shape != found.shape:
             raise ValueError(
@@ -475,7 +501,7 @@ class SelectiveNB(WeightedNaiveBayes):
         stream.add(rows)
         stream.renew()
         self._learn(stream)
-        self.drifts_: list[int] = []
+        self.drifts_ = []
         self.n_rows_seen_ = rows.codes.shape[0]
         self._stream = stream
         return self
@@ -567,7 +593,8 @@ class SelectiveNB(WeightedNaiveBayes):
         renewed: bool,
     ) -> tuple[np.ndarray, WeightResult | None]:
         """Weights of the informative columns: searched, or a few steps on."""
-        before, how = None, search
+        before: np.ndarray | None = None
+        how: Callable[..., WeightResult] = search
         if not renewed:
             before = self.weights_[found.informative]
             optimizer = optimizer_of(self.optimizer)
@@ -598,6 +625,7 @@ class SelectiveNB(WeightedNaiveBayes):
         if self._stream is None:
             check_is_fitted(self, "_partitions")
             return self._partitions
+        assert self._stream.in_use is not None
         return self._stream.in_use.counted(self._stream)
 
     @partitions_.setter
@@ -607,6 +635,7 @@ class SelectiveNB(WeightedNaiveBayes):
     def _cuts(self) -> list[ColumnPartition]:
         if self._stream is None:
             return self._partitions
+        assert self._stream.in_use is not None
         return self._stream.in_use.partitions
 
     # -------------------------------------------------------------- ready-made

@@ -9,25 +9,25 @@ import numpy as np
 
 from bayesieve._compat import Interval
 from bayesieve._description import logit
-from bayesieve._estimator import presence_options
 from bayesieve.naive_bayes._presence import presence
-from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
+from bayesieve.naive_bayes._selective_wide import SelectiveWideNB, WideWeightedNB
 from bayesieve.weights._wide_solver import WideFit
 
 __all__ = ["SelectiveBernoulliNB", "WeightedPresence"]
 
 
-class WeightedPresence:
+class WeightedPresence(WideWeightedNB):
     """Models of presence and absence."""
 
     _model = "bernoulli"
     _kind = "binary"
+    binarize: float | None
 
     def _threshold(self) -> float | None:
         return self.binarize
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize)
+        return {"binarize": self.binarize}
 
     def _log_parameters(self) -> np.ndarray:
         return logit(self.feature_log_prob_)
@@ -52,91 +52,29 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
     ----------
     k : int or float, optional
         Wanted number of features, or a share of them in (0, 1): the penalty is searched
-        that gives so many. A refit may set some of them to zero, so k is what there
-        will be at most.
+        that gives so many.
     regularization : float, optional
-        The penalty lambda itself, in nats for a weight of one. With neither `k` nor
-        `regularization` it is chosen: a fifth of the rows is held out, the penalty of
-        least log loss there is taken, and all rows are fitted.
+        The penalty lambda itself. With neither `k` nor `regularization` it is chosen on
+        held-out rows.
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing added to every count, above 0.
     binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1 already.
-    exponent : float, default=1.0
-        Exponent p of the weights in the penalty, in (0, 1]. At 1 the problem is convex.
-        Below, the convex solution is followed by a local search: weights that stay are
-        shrunk less.
-    relaxed : bool or "auto", default=True
-        Whether the weights of the chosen features are fitted once more without penalty.
-        "auto": cross-validation decides how much of the penalty stays.
-    candidates : int, "auto" or "all", default="auto"
-        How many features are screened in by their likelihood before weights are
-        optimised. "auto": five times k and at least 5,000; 20,000 when k is not given.
-        Of features that are the same in every row the first is taken, unless "all" are
-        candidates or features have costs.
-    feature_cost : array-like of shape (n_features,), optional
-        c_j >= 0, what a feature costs beside the others; 1 unless given. At 0 it is not
-        penalised at all.
-    refit_intercept : bool, default=True
-        Whether class intercepts are optimised with the weights; else they are the
-        logarithms of the class probabilities.
-    fit_prior : bool, default=True
-        Learn class probabilities; otherwise they are uniform.
-    class_prior : array-like of shape (n_classes,), optional
-        Class probabilities, not learnt. A refitted intercept is shifted to them.
-    tol : float, default=3e-4
-        Duality gap at which the optimisation stops, as a share of the log loss without
-        features.
-    cv : int, splitter or iterable of splits, default=5
-        For ``relaxed="auto"``.
-    time_limit : float, optional
-        Time for the optimisation, half of it for what is to be chosen on held-out rows;
-        then, or after Ctrl-C, the best so far is kept.
-    warm_start : bool, default=False
-        Whether a fit with `regularization` begins at the weights of the last one.
-    callback : callable, optional
-        Called after each penalty of the path with a state that has ``iteration``,
-        ``weights`` (of the candidates) and ``seconds``; a true return value ends the
-        search.
-    verbose : bool, default=False
-        Whether to show a progress line on a terminal.
+    exponent, relaxed, candidates, feature_cost, refit_intercept, fit_prior
+        As in `SelectiveMultinomialNB`.
+    class_prior, tol, cv, time_limit, warm_start, callback, verbose
+        As in `SelectiveMultinomialNB`.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features_in_,)
         In [0, 1]: how much of its naive Bayes weight each feature keeps; 0 if not used.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        Features with a weight.
-    support_indices_ : ndarray of int64 of shape (k_,)
-        Their indices, sorted.
-    k_ : int
-        Number of features with a weight.
-    lambda_ : float
-        Penalty of the chosen solution.
-    relaxation_ : float
-        Share of the penalty that was lifted in the refit: 1 for ``relaxed=True``.
-    path_ : WeightPath
-        Weights for decreasing penalties: ``lambdas``, ``weights`` (sparse),
-        ``n_features``, ``nll``, ``dual_gap``.
-    dual_gap_ : float
-        Proven distance, in nats, of the penalised solution to the optimum over the
-        candidates. NaN where nothing is proven: ``exponent < 1``, and `fit_chunks`
-        beyond its memory.
-    certificate_ : Certificate
-        Of the screening: how far the candidates are from the likeliest set of so many.
-    n_candidates_ : int
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean size of each feature's term in nats a row.
-    feature_log_prob_ : ndarray of shape (n_classes, k_)
-        Log-probability of each used feature given the class, before weighting.
-    coef_, intercept_ : ndarray of shape (1, n_features_in_) and (1,)
-        Two classes only: weighted log-odds.
-    class_intercept_ : ndarray of shape (n_classes,)
-    stopped_ : str
-        Why the search ended: "converged", "time", "interrupted", "callback", or
-        "budget" if the gap stayed above its tolerance (`NotConvergedWarning`).
-    n_iter_ : int
-        Newton steps.
+    support_, support_indices_, k_, lambda_, relaxation_, path_, dual_gap_
+        As in `SelectiveMultinomialNB`.
+    certificate_, n_candidates_, feature_importances_, feature_log_prob_
+        As in `SelectiveMultinomialNB`.
+    coef_, intercept_, class_intercept_, stopped_, n_iter_
+        As in `SelectiveMultinomialNB`.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -151,14 +89,6 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
     -----
     With ``refit_intercept=True`` absence costs nothing: what it adds is the same for
     every row and joins the intercept. Without, each step of a weight is O(n_samples).
-
-    References
-    ----------
-    A. Askari, A. d'Aspremont, L. El Ghaoui, "Naive feature selection: a nearly tight
-    convex relaxation for sparse naive Bayes".
-
-    C. Hue, M. Boullé, V. Lemaire, "Online learning of a weighted selective naive Bayes
-    classifier with non-convex optimization".
 
     Examples
     --------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bayesieve.naive_bayes._selective_wide import SelectiveWideNB
+from bayesieve.naive_bayes._selective_wide import SelectiveWideNB, WideWeightedNB
 
 __all__ = ["SelectiveMultinomialNB", "WeightedCounts"]
 
 
-class WeightedCounts:
+class WeightedCounts(WideWeightedNB):
     """Models of counts: more of a feature says more."""
 
     _model = "multinomial"

@@ -20,7 +20,6 @@ from bayesieve._description import (
     SupportProblem,
     class_weights,
     gain_detail,
-    saved,
     weighted_sentence,
 )
 from bayesieve._estimator import RowCounter
@@ -76,45 +75,36 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         "verbose": ["verbose"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "class_count_": saved("floats", "C", domain="counts"),
-        "class_log_prior_": saved("floats", "C", domain="logs"),
-        "class_intercept_": saved("floats", "C", domain="logs"),
-        "support_indices_": saved("indices", "k", "m"),
-        "k_": saved("int", "k"),
-        "_support_weights": saved("floats", "k", domain="counts", optional=True),
-        "weights_": saved("floats", "m", domain="counts", old=True),
-        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
-        "_weighted_slope": saved("floats", "k", "C"),
-        "_weighted_offset": saved("floats", "k", "C", optional=True),
-        "_importances": saved("floats", "k"),
-        "lambda_": saved("float", domain="known"),
-        "relaxation_": saved("float", domain="finite"),
-        "dual_gap_": saved("float"),
-        "path_": saved("weight path"),
-        "certificate_": saved("certificate"),
-        "n_candidates_": saved("int"),
-        "stopped_": saved("text"),
-        "n_iter_": saved("int"),
+        "class_count_": Saved("floats", "C", domain="counts"),
+        "class_log_prior_": Saved("floats", "C", domain="logs"),
+        "class_intercept_": Saved("floats", "C", domain="logs"),
+        "support_indices_": Saved("indices", "k", "m"),
+        "k_": Saved("int", "k"),
+        "_support_weights": Saved("floats", "k", domain="counts", optional=True),
+        "weights_": Saved("floats", "m", domain="counts", old=True),
+        "feature_log_prob_": Saved("floats", "C", "k", domain="logs"),
+        "_weighted_slope": Saved("floats", "k", "C"),
+        "_weighted_offset": Saved("floats", "k", "C", optional=True),
+        "_importances": Saved("floats", "k"),
+        "lambda_": Saved("float", domain="known"),
+        "relaxation_": Saved("float", domain="finite"),
+        "dual_gap_": Saved("float"),
+        "path_": Saved("weight path"),
+        "certificate_": Saved("certificate"),
+        "n_candidates_": Saved("int"),
+        "stopped_": Saved("text"),
+        "n_iter_": Saved("int"),
     }
 
     def _describe(self) -> Description:
-        return Description(
-            labels=self.classes_,
-            n_features=self.n_features_in_,
-            indices=self.support_indices_,
-            named=self._named(),
+        return self._description(
             score=self._importances,
             score_name="importance (nats)",
             sentence=weighted_sentence(self.dual_gap_, self.k_, "features"),
             # The proof of the likelihood is about the candidates.
             detail=gain_detail(self.certificate_, int(self.certificate_.k), "features"),
-            certificate=self.certificate_,
             dual_gap=self.dual_gap_,
             stopped=self.stopped_,
-            class_count=self.class_count_,
             problem=SupportProblem(self._model, {"alpha": self.alpha}),
             weight_path=self.path_,
             penalty=self.lambda_,
@@ -141,7 +131,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
 
     def _threshold(self) -> float | None:
         """Above which a value counts as present, where that is what counts."""
-        return None
+        return 0.0
 
     # -------------------------------------------------------------------- preparing
 
@@ -244,7 +234,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         self.path_ = found.path
         self.certificate_ = found.certificate
         self.n_candidates_ = found.n_candidates
-        self.stopped_ = found.stopped
+        self.stopped_: str = found.stopped
         self.n_iter_ = found.steps
         self._weighted_slope = found.weights[:, None] * found.slope
         self._weighted_offset = (
@@ -363,15 +353,15 @@ class SelectiveWideNB(WideWeightedNB):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_chunks(
-        self, chunks: Any, *, classes: Any = None, memory: int | None = None
+        self, chunks: Any, *, classes: Any = None, memory_budget: int | None = None
     ) -> SelectiveWideNB:
         """Fit rows that come in chunks and need not fit in memory together.
 
         The chunks are read at least twice: first they are counted and the candidates
         screened; then the columns of the candidates, a small part of each chunk, are
-        kept and the fit is that of `fit` on all rows. Where even these exceed `memory`,
-        a random sample of the rows chooses the features (**heuristic**); their weights
-        are settled by all rows, at once or, where they do not fit either, by
+        kept and the fit is that of `fit` on all rows. Where even these exceed the
+        budget, a random sample of the rows chooses the features (**heuristic**); their
+        weights are settled by all rows, at once or, where they do not fit either, by
         mini-batches over the chunks in up to ten passes.
 
         Parameters
@@ -381,7 +371,7 @@ class SelectiveWideNB(WideWeightedNB):
             chunks each time it is called.
         classes : array-like of shape (n_classes,), optional
             All classes; found in the chunks unless given.
-        memory : int, optional
+        memory_budget : int, optional
             Bytes for the columns of the candidates; no limit unless given.
 
         Returns
@@ -399,21 +389,17 @@ class SelectiveWideNB(WideWeightedNB):
                 f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
                 "False. Got 'auto'."
             )
-        if memory is not None and (
-            isinstance(memory, bool) or not isinstance(memory, Integral) or memory < 1
+        limit = memory_budget
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1
         ):
             raise ValueError(
-                f"The 'memory' parameter of {name}.fit_chunks must be an int >= 1, in "
-                f"bytes, or None. Got {memory!r}."
+                f"The 'memory_budget' parameter of {name}.fit_chunks must be an int "
+                f">= 1, in bytes, or None. Got {memory_budget!r}."
             )
         again = chunks if callable(chunks) else _rereadable(chunks, name)
-        options = self._count_options()
-        strict = options.pop("strict_binary", False)
         counts = ClassCounts.from_chunks(
-            map(_zeros_and_ones, again()) if strict else again(),
-            kind=self._kind,
-            classes=classes,
-            **options,
+            again(), kind=self._kind, classes=classes, **self._count_options()
         )
         if counts.n_classes < 2:
             raise ValueError(
@@ -462,7 +448,7 @@ class SelectiveWideNB(WideWeightedNB):
                 settings,
                 n_features=counts.n_features,
                 class_weight=counts.class_count,
-                memory=memory,
+                memory_budget=memory_budget,
                 progress=Progress(self.time_limit, self._callback(bar)),
             )
         self._keep(found, counts)
@@ -527,7 +513,8 @@ def term_sizes(found: WideFit, counts: ClassCounts) -> np.ndarray:
     table = counts.feature_count[:, found.columns]
     table = table if isinstance(table, np.ndarray) else table.toarray()
     lift = found.slope - (found.slope @ prior)[:, None]
-    return found.weights * (table.T * np.abs(lift)).sum(axis=1) / total
+    sizes = (table.T * np.abs(lift)).sum(axis=1)
+    return np.asarray(found.weights * sizes / total)
 
 
 def _shown(given: Any, values: np.ndarray) -> str:
@@ -535,19 +522,6 @@ def _shown(given: Any, values: np.ndarray) -> str:
     if values.size <= 8:
         return repr(given)
     return f"an array of shape {values.shape}"
-
-
-def _zeros_and_ones(chunk: Any) -> Any:
-    """A chunk whose values are 0 and 1, as `fit` demands it without a threshold."""
-    X = as_matrix(chunk[0])[0]
-    values = X.data if sparse.issparse(X) else X
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise ValueError(
-            f"Value {values[wrong][0].item()!r} found in a chunk; binarize=None needs "
-            "values 0 and 1. Hint: give a threshold (binarize)."
-        )
-    return chunk
 
 
 def _add_class_sums(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions, fit_context
-from bayesieve._description import CrossValidation, Description, Saved, saved
+from bayesieve._description import CrossValidation, Description, Saved
 from bayesieve.model_selection import HeldOutScorer, Split, choose, cv_results
 from bayesieve.model_selection._choice import finished_folds
 from bayesieve.model_selection._weight_choice import SHARES, path_scores
@@ -39,11 +39,11 @@ class SelectiveWideNBCV(WideWeightedNB):
         "choice": [StrOptions({"best", "1se"})],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "lambda_best_": saved("float"),
-        "lambda_1se_": saved("float"),
-        "best_score_": saved("float"),
-        "cv_results_": saved("table"),
-        "cv_stopped_": saved("text"),
+        "lambda_best_": Saved("float"),
+        "lambda_1se_": Saved("float"),
+        "best_score_": Saved("float"),
+        "cv_results_": Saved("table"),
+        "cv_stopped_": Saved("text"),
     }
 
     def _describe(self) -> Description:
@@ -55,6 +55,12 @@ class SelectiveWideNBCV(WideWeightedNB):
             self.lambda_1se_,
         )
         return replace(super()._describe(), penalties=found)
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        former = {"lambda": "param_regularization", "relaxation": "param_relaxation"}
+        results = values["cv_results_"]  # that of version 0.1 has names of its own
+        results = {former.get(name, name): own for name, own in results.items()}
+        super()._restore(values | {"cv_results_": results})
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNBCV:
@@ -241,7 +247,7 @@ class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
     >>> y = rng.integers(2, size=200)
     >>> X = rng.poisson(1.0, size=(200, 30))
     >>> X[:, :3] += rng.poisson(2.0 * y[:, None], size=(200, 3))
-    >>> model = SelectiveMultinomialNBCV(regularization=20, choice="1se").fit(X, y)
+    >>> model = SelectiveMultinomialNBCV(regularization=20).fit(X, y)
     >>> model.support_indices_
     array([0, 1, 2])
     """

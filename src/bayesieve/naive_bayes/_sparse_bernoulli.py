@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._compat import Interval, StrOptions
-from bayesieve._description import Saved, class_weights, logit, saved
-from bayesieve._estimator import presence_options
+from bayesieve._description import Saved, class_weights, logit
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -95,8 +94,8 @@ class SparseBernoulliNB(SparseNaiveBayes):
         "binarize": [Interval(Real, None, None, closed="neither"), None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "feature_log_prob_": saved("floats", "C", "k", domain="logs"),
-        "_absent_log_prob": saved("floats", "C", "k", domain="logs"),
+        "feature_log_prob_": Saved("floats", "C", "k", domain="logs"),
+        "_absent_log_prob": Saved("floats", "C", "k", domain="logs"),
     }
 
     def __init__(
@@ -123,7 +122,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         self.keep_counts = keep_counts
 
     def _count_options(self) -> dict[str, Any]:
-        return presence_options(self.binarize)
+        return {"binarize": self.binarize}
 
     def _solver_options(self) -> dict[str, Any]:
         return {"alpha": self.alpha, "smoothing": self.smoothing}

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import Interval
-from bayesieve._description import Saved, saved
+from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.solvers._selection import Selection
@@ -86,8 +86,8 @@ class SparseCategoricalNB(SparseNaiveBayes):
         ],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_categories_": saved("integers", "k"),
-        "feature_log_prob_": saved("floats", "C", "categories", domain="logs"),
+        "n_categories_": Saved("integers", "k"),
+        "feature_log_prob_": Saved("floats", "C", "categories", domain="logs"),
     }
 
     def __init__(

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import Interval, StrOptions, available_if, fit_context
-from bayesieve._description import CrossValidation, Description, Saved, saved
+from bayesieve._description import CrossValidation, Description, Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.exceptions import GapWarning
@@ -64,11 +64,11 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         "choice": [StrOptions({"best", "1se"})],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "alpha_": saved("float", domain="counts"),
-        "k_best_": saved("int"),
-        "k_1se_": saved("int"),
-        "best_score_": saved("float"),
-        "cv_results_": saved("table"),
+        "alpha_": Saved("float", domain="counts"),
+        "k_best_": Saved("int"),
+        "k_1se_": Saved("int"),
+        "best_score_": Saved("float"),
+        "cv_results_": Saved("table"),
     }
 
     def _describe(self) -> Description:
@@ -98,14 +98,11 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
             X, y, None, sample_weight, first=True
         )
         counts = self._counted(X, codes, classes, weights)
-        self._drop_counts()
         sizes, alphas = self._grid(X.shape[1])
         splits = splits_of(self.cv, codes)
         scores = self._scores(X, codes, classes, weights, splits, sizes, alphas)
         self._choose(sizes, alphas, scores)
-        self._solve(counts)
-        if self.keep_counts:
-            self.counts_, self._counted_with = counts, self._count_options()
+        self._learn(counts)
         return self
 
     @available_if(_has_counts)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve._compat import Interval, StrOptions
-from bayesieve._description import Saved, mean_weights, saved
+from bayesieve._description import Saved, mean_weights
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.solvers._gaussian import pooled_moments
@@ -86,9 +86,9 @@ class SparseGaussianNB(SparseNaiveBayes):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "theta_": saved("floats", "C", "k"),
-        "var_": saved("floats", "C", "k", domain="counts"),
-        "epsilon_": saved("float", domain="counts"),
+        "theta_": Saved("floats", "C", "k"),
+        "var_": Saved("floats", "C", "k", domain="counts"),
+        "epsilon_": Saved("float", domain="counts"),
     }
 
     def __init__(

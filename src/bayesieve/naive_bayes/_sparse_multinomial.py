@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from bayesieve._description import Saved, class_weights, saved
+from bayesieve._description import Saved, class_weights
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
@@ -108,7 +108,7 @@ class SparseMultinomialNB(SparseNaiveBayes):
         "alpha": alpha_constraint(),
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "feature_log_prob_": saved("floats", "C", "k", domain="logs")
+        "feature_log_prob_": Saved("floats", "C", "k", domain="logs")
     }
 
     def __init__(

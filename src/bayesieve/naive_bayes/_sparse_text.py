@@ -19,7 +19,6 @@ from bayesieve._description import (
     gain_detail,
     logit,
     proof_sentence,
-    saved,
     weighted_sentence,
 )
 from bayesieve.counts import ClassCounts
@@ -53,11 +52,11 @@ Batches = Callable[[], Iterator[tuple[Any, np.ndarray]]]
 
 #: With ``weights=True`` all of these are there, else none.
 _OF_WEIGHTS = {
-    "weights_": saved("floats", "k", domain="counts", optional=True),
-    "_start": saved("floats", "C", domain="logs", optional=True),
-    "lambda_": saved("float", domain="known", optional=True),
-    "dual_gap_": saved("float", optional=True),
-    "path_": saved("weight path", optional=True),
+    "weights_": Saved("floats", "k", domain="counts", optional=True),
+    "_start": Saved("floats", "C", domain="logs", optional=True),
+    "lambda_": Saved("float", domain="known", optional=True),
+    "dual_gap_": Saved("float", optional=True),
+    "path_": Saved("weight path", optional=True),
 }
 
 
@@ -90,16 +89,9 @@ class SparseTextNB(SparseNaiveBayes):
         Learn class probabilities; otherwise they are uniform.
     class_prior : array-like of shape (n_classes,), optional
         Class probabilities, not learnt.
-    analyzer : {"word", "char", "char_wb"}, default="word"
-        Terms are n-grams of words, of characters, or of characters within words.
-    ngram_range : tuple of int (min_n, max_n), default=(1, 1)
-        Lengths of the n-grams.
-    lowercase : bool, default=True
-        Whether texts are lowered first.
-    strip_accents : {"ascii", "unicode"} or None, default=None
-        Whether and how accents are removed.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
-        What a word is. Patterns other than runs of ``\w`` are found by `re`, slower.
+    analyzer, ngram_range, lowercase, strip_accents, token_pattern
+        As for CountVectorizer. Patterns other than runs of ``\w`` are found by `re`,
+        slower.
     stop_words : {"english"}, collection of str, or None, default=None
         Words left out before n-grams are made.
     binary : bool, default=False
@@ -206,10 +198,10 @@ class SparseTextNB(SparseNaiveBayes):
     }
     _saved: ClassVar[dict[str, Saved]] = {
         **SparseBernoulliNB._saved,
-        "_names": saved("names", "k"),
-        "_options": saved("plain"),
-        "document_frequency_": saved("floats", "k", domain="counts", optional=True),
-        "counts_": saved("counts", optional=True),  # rare terms are among them
+        "_names": Saved("names", "k"),
+        "_options": Saved("plain"),
+        "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
+        "counts_": Saved("counts", optional=True),  # rare terms are among them
         **_OF_WEIGHTS,
     }
 
@@ -617,6 +609,7 @@ class SparseTextNB(SparseNaiveBayes):
         """Keep the selected terms, and nothing of the size of the vocabulary."""
         chosen = counts.select(self.support_indices_)
         names = chosen.feature_names
+        assert names is not None
         self._names = (
             names if isinstance(names, TermNames) else TermNames.from_strings(names)
         )
@@ -644,10 +637,10 @@ class SparseTextNB(SparseNaiveBayes):
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         # With log-probabilities of absence that are 0, this is the multinomial model.
         if not hasattr(self, "weights_"):
-            return SparseBernoulliNB._support_log_likelihood(self, part)  # type: ignore[arg-type]
+            return SparseBernoulliNB._support_log_likelihood(self, part)
         absent = self.weights_ * self._absent_log_prob
         slope = self.weights_ * self.feature_log_prob_ - absent
-        return np.asarray(part @ slope.T) + absent.sum(axis=1)
+        return np.asarray(part @ slope.T + absent.sum(axis=1))
 
     def _start_scores(self) -> np.ndarray:
         return self._start if hasattr(self, "weights_") else self.class_log_prior_
@@ -725,7 +718,7 @@ class SparseTextNB(SparseNaiveBayes):
         """Log-odds weight of each selected term, shape (1, k_)."""
         self._need_two_classes("coef_")
         logit = self.feature_log_prob_ - self._absent_log_prob
-        return (logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0)
+        return np.asarray((logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0))
 
     @property
     def intercept_(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -84,8 +85,12 @@ class StreamMemory:
         self.level_rows = np.zeros(
             (window, reader.categorical_columns.shape[0]), dtype=np.int32, order="F"
         )
-        self.level_values: list[list] = [[] for _ in range(self.level_rows.shape[1])]
-        self._level_row: list[dict] = [{} for _ in range(self.level_rows.shape[1])]
+        self.level_values: list[list[Any]] = [
+            [] for _ in range(self.level_rows.shape[1])
+        ]
+        self._level_row: list[dict[Any, int]] = [
+            {} for _ in range(self.level_rows.shape[1])
+        ]
         self.bin_rows = np.zeros((window, n_columns), dtype=np.int32, order="F")
         self.codes = np.zeros(window, dtype=np.int32)
         self.last_places = np.empty(0, dtype=np.int64)  # where the last rows went
@@ -107,6 +112,7 @@ class StreamMemory:
             if isinstance(partition.parts, ValueGrouping):
                 level = LevelBins(partition.values, self.n_classes, _LEVEL_BINS)
                 known = level.counts.shape[0] - 1  # those beyond share row 0
+                assert partition.value_counts is not None
                 level.counts[1:] = partition.value_counts[:known]
                 level.counts[0] = partition.value_counts[known:].sum(axis=0)
                 self.bins.append(level)
@@ -223,7 +229,7 @@ class StreamMemory:
     def _bins_of(self, table: TableRows, *, grow: bool) -> np.ndarray:
         bins = np.empty((table.n_rows, len(self.bins)), dtype=np.int32, order="F")
         numeric = self.reader.numeric_columns
-        bounds = [self.bins[j].bounds for j in numeric]
+        bounds = [b.bounds for b in self.bins if isinstance(b, NumberBins)]
         if numeric.shape[0] == len(self.bins):
             assign_columns(table.numbers, bounds, bins, 1)
         elif numeric.shape[0]:
@@ -231,10 +237,11 @@ class StreamMemory:
             assign_columns(table.numbers, bounds, own, 1)
             bins[:, numeric] = own
         for place, j in enumerate(self.reader.categorical_columns):
-            level = table.levels[place]
+            level, known = table.levels[place], self.bins[j]
+            assert isinstance(known, LevelBins)
             if grow:
-                self.bins[j].extend(level.values)
-            bins[:, j] = self.bins[j].assign(level.codes, level.values)
+                known.extend(level.values)
+            bins[:, j] = known.assign(level.codes, level.values)
         return bins
 
     def _count(
@@ -285,7 +292,7 @@ class StreamMemory:
                 row = known[value] = len(values)
                 values.append(value)
             rows[code] = row
-        return rows[level.codes]
+        return np.asarray(rows[level.codes])
 
     # ---------------------------------------------------------------- partitions
 
@@ -293,7 +300,7 @@ class StreamMemory:
         """Search the partitions again, from the counts so far."""
         self.version += 1
         candidates = math.log(len(self.bins))
-        options = {"attribute_cost": candidates, "criterion": self.criterion}
+        options: Any = {"attribute_cost": candidates, "criterion": self.criterion}
         self.partitions = []
         for j, (name, bins) in enumerate(zip(self.names, self.bins, strict=True)):
             if isinstance(bins, LevelBins):
@@ -325,7 +332,8 @@ class StreamMemory:
 
     def parts_of_bins(self, j: int) -> np.ndarray:
         """Part of each bin of column j."""
-        return self.bins[j].parts_of_bins(self.partitions[j].parts)
+        bins: Any = self.bins[j]  # of the kind of the partition
+        return np.asarray(bins.parts_of_bins(self.partitions[j].parts))
 
     def with_new_values(
         self, partitions: Sequence[ColumnPartition]
@@ -391,7 +399,7 @@ class StreamMemory:
         self.renew()
 
 
-def _distinct_levels(rows: np.ndarray, values: list) -> Levels:
+def _distinct_levels(rows: np.ndarray, values: list[Any]) -> Levels:
     used, codes = np.unique(rows, return_inverse=True)
     return Levels(codes.reshape(-1), [values[u] for u in used])
 
@@ -431,7 +439,7 @@ class StreamPartitions:
             dtype=np.uint8 if widest <= 256 else np.uint16,
             order="F",
         )
-        maps = [stream.parts_of_bins(j) for j in informative]
+        maps = [stream.parts_of_bins(int(j)) for j in informative]
         found = cls(stream.version, stream.partitions, informative, maps, parts)
         found.place(stream, np.arange(stream.filled))
         return found

@@ -32,16 +32,8 @@ def fit_term_weights(
 ) -> WideFit:
     """Weights of k terms, as `SelectiveMultinomialNB` finds them.
 
-    Parameters
-    ----------
-    counts : ClassCounts
-        Of all terms, named.
-    rows_of : callable
-    k : int
-    model, alpha, log_prior, owner
-        See `WideSettings`.
-    memory : int or None
-        Bytes for the rows of the candidates.
+    `counts` are those of all terms, named; `memory` is for the rows of the candidates,
+    in bytes.
     """
     if np.min(alpha) <= 0:
         raise ValueError(
@@ -49,21 +41,10 @@ def fit_term_weights(
             f"Got {alpha!r}."
         )
     settings = WideSettings(
-        model=model,
-        k=k,
-        regularization=None,
-        share=0.0,
-        alpha=np.asarray(alpha, dtype=np.float64),
-        binarize=None,
-        exponent=1.0,
-        candidates="auto",
-        feature_cost=None,
-        refit_intercept=True,
-        log_prior=log_prior,
-        tol=3e-4,
-        owner=owner,
+        model, log_prior, owner, k=k, alpha=np.asarray(alpha, dtype=np.float64)
     )
     candidates = settings.screened(counts)
+    assert counts.feature_names is not None
     names = counts.feature_names[candidates.columns]
     names = names if isinstance(names, TermNames) else TermNames.from_strings(names)
 
@@ -77,7 +58,7 @@ def fit_term_weights(
         settings,
         n_features=counts.n_features,
         class_weight=counts.class_count,
-        memory=memory,
+        memory_budget=memory,
         progress=Progress(),
     )
     found.warn(owner)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesieve._description import Description, Saved, TableColumns, saved
+from bayesieve._description import Description, Saved, TableColumns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import (
     log_likelihood_tables,
@@ -33,15 +33,17 @@ def log_prior_of(class_count: np.ndarray) -> np.ndarray:
     """Logarithm of the class shares; a class not met yet gets a tiny one."""
     total = float(class_count.sum())
     if (class_count > 0).all():
-        return np.log(class_count / total)
+        return np.asarray(np.log(class_count / total))
     eps = 1.0 / (total + 1.0)
-    return np.log((class_count + eps) / (total + class_count.shape[0] * eps))
+    smoothed = (class_count + eps) / (total + class_count.shape[0] * eps)
+    return np.asarray(np.log(smoothed))
 
 
 def log_posterior(scores: np.ndarray) -> np.ndarray:
     """Normalise scores over the classes: their softmax, in logarithms."""
     relative = scores - scores.max(axis=1, keepdims=True)
-    return relative - np.log(np.exp(relative).sum(axis=1, keepdims=True))
+    total = np.exp(relative).sum(axis=1, keepdims=True)
+    return np.asarray(relative - np.log(total))
 
 
 def order_by_level(
@@ -75,10 +77,10 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     """
 
     _saved: ClassVar[dict[str, Saved]] = {
-        "class_log_prior_": saved("floats", "C", domain="logs"),
-        "weights_": saved("floats", "m", domain="counts"),
-        "_used_tables": saved("floats", "used parts", "C", domain="logs"),
-        "criterion_": saved("float"),
+        "class_log_prior_": Saved("floats", "C", domain="logs"),
+        "weights_": Saved("floats", "m", domain="counts"),
+        "_used_tables": Saved("floats", "used parts", "C", domain="logs"),
+        "criterion_": Saved("float"),
     }
 
     def _describe(self) -> Description:
@@ -88,11 +90,9 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         if k > 0:
             rest = "; the others have no weight" if k < n_columns else ""
             sentence = f"{k:,} of {n_columns:,} columns used{rest}."
-        return Description(
-            labels=self.classes_,
+        return self._description(
             n_features=n_columns,
             indices=used,
-            named=self._named(),
             score=importances[used],
             score_name="importance (nats)",
             sentence=sentence,
@@ -100,7 +100,6 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
             noun="columns",
             weights=self.weights_[None, used],
             weight_name="weight",
-            class_count=self.class_count_,
             table=TableColumns(self.partitions_, self.weights_, importances),
         )
 
@@ -179,7 +178,7 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         self.class_log_prior_ = log_prior_of(class_count)
         self.weights_ = np.zeros(self.n_features_in_)
         self.weights_[informative] = weights
-        self._used_tables = [tables[k] for k in np.flatnonzero(weights)]
+        self._used_tables = [tables[int(k)] for k in np.flatnonzero(weights)]
 
     def _cuts(self) -> list[ColumnPartition]:
         """Partitions, where only the parts matter and not what they hold."""
@@ -199,7 +198,7 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         n_classes = scores.shape[1]
         share = 0.5 / (float(self.class_count_.sum()) + 1.0)
         posterior = np.exp(log_posterior(scores))
-        return (posterior + share / n_classes) / (1.0 + share)
+        return np.asarray((posterior + share / n_classes) / (1.0 + share))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Weighted score of each class, ``log P(C) + sum_k w_k log p_k(x_k | C)``.
@@ -215,12 +214,12 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log of the class probabilities, shape (n_samples, n_classes)."""
-        return np.log(self.predict_proba(X))
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row; ties go to the first class."""
         scores = self.predict_joint_log_proba(X)
-        return self.classes_[np.argmax(scores, axis=1)]
+        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
 
     @property
     def support_(self) -> np.ndarray:

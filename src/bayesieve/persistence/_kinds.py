@@ -25,7 +25,6 @@ from bayesieve.counts._storage import (
     unpack_counts,
 )
 from bayesieve.persistence._archive import ModelArchive
-from bayesieve.persistence._former_names import with_current_columns
 from bayesieve.persistence._values import (
     pack_plain,
     pack_values,
@@ -86,17 +85,15 @@ def check_domain(values: Any, domain: str, name: str) -> None:
         raise ValueError(f"{name!r} holds a number that it cannot hold")
 
 
-class Number(Kind):
+class _Number(Kind):
     """A number on its own; with a letter it is a size."""
 
     of: ClassVar[type] = float
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Return the number, as JSON can hold it."""
         return pack_plain(self.of(value), name, arrays)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the number."""
         value = unpack_plain(entry, name, reader)
         allowed = (int, float) if self.of is float else (self.of,)
         if type(value) not in allowed:
@@ -112,27 +109,25 @@ class Number(Kind):
         return self.of(value)
 
 
-class WholeNumber(Number):
+class _WholeNumber(_Number):
     """An int."""
 
     of = int
 
 
-class Flag(Number):
+class _Flag(_Number):
     """A bool."""
 
     of = bool
 
 
-class Text(Kind):
+class _Text(Kind):
     """A short string."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Return the string."""
         return str(value)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the string."""
         if not isinstance(entry, str):
             raise ValueError(f"{name!r} is not a string")
         return entry
@@ -142,11 +137,9 @@ class Plain(Kind):
     """Values that JSON can hold, with tuples, sets and arrays of numbers."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Return the value as JSON."""
         return pack_plain(value, name, arrays)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the value."""
         return unpack_plain(entry, name, reader)
 
 
@@ -156,11 +149,9 @@ class _Array(Kind):
     dtype = "float64"
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the array."""
         arrays[name] = np.asarray(value, dtype=self.dtype)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the array and check its shape."""
         # The order in memory stays: it can change the last digit of a product.
         array = reader.array(name, self.dtype, len(self.shape))
         for letter, size in zip(self.shape, array.shape, strict=True):
@@ -168,29 +159,28 @@ class _Array(Kind):
         return array
 
 
-class Floats(_Array):
+class _Floats(_Array):
     """Numbers of some domain."""
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the array and check its shape and its numbers."""
         found = super().get(name, entry, reader, sizes)
         check_domain(found, self.domain or "finite", name)
         return found
 
 
-class Integers(_Array):
+class _Integers(_Array):
     """Whole numbers."""
 
     dtype = "int64"
 
 
-class Booleans(_Array):
+class _Booleans(_Array):
     """Truth values."""
 
     dtype = "bool"
 
 
-class Indices(Integers):
+class _Indices(_Integers):
     """Distinct positions in rising order; the shape is their number and their bound."""
 
     def __init__(self, declared: Saved) -> None:
@@ -199,7 +189,6 @@ class Indices(Integers):
         self.shape = (letter,)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the positions; the size they are below must be known by now."""
         found = super().get(name, entry, reader, sizes)
         inside = not found.size or (
             found[0] >= 0 and found[-1] < sizes[str(self.below)]
@@ -209,11 +198,10 @@ class Indices(Integers):
         return found
 
 
-class Labels(Kind):
+class _Labels(Kind):
     """Class labels: numbers, strings or truth values, distinct and sorted."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the labels; the JSON says what they are."""
         kind = value.dtype.kind
         if kind in "biuf":
             arrays[name] = value
@@ -222,7 +210,6 @@ class Labels(Kind):
         return "strings" if kind == "U" else "objects"
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the labels."""
         if entry == "numbers":
             labels = reader.array(name, NUMBERS)
         elif entry not in ("strings", "objects"):
@@ -241,11 +228,10 @@ class Labels(Kind):
         return labels
 
 
-class Names(Kind):
+class _Names(Kind):
     """Strings: an object array, or packed where there are very many."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the strings as UTF-8 and offsets."""
         if isinstance(value, TermNames):
             first, last = value.offsets[0], value.offsets[-1]
             arrays[f"{name}_bytes"] = value.data[first:last]
@@ -255,7 +241,6 @@ class Names(Kind):
         return "strings"
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the strings."""
         names: Any
         if entry == "packed":
             names = reader.packed(name)
@@ -269,7 +254,7 @@ class Names(Kind):
         return names
 
 
-class CertificateKind(Kind):
+class _Certificate(Kind):
     """The certificate of a selection."""
 
     _NUMBERS = (
@@ -286,7 +271,6 @@ class CertificateKind(Kind):
     _MAY_BE_NAN = ("published_bound", "sharp_bound")
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Return the numbers; the class shares are an array."""
         fields = {n: pack_plain(float(getattr(value, n)), n, {}) for n in self._NUMBERS}
         arrays[f"{name}.class_shares"] = np.asarray(value.class_shares, np.float64)
         return fields | {
@@ -296,7 +280,6 @@ class CertificateKind(Kind):
         }
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the certificate."""
         if not isinstance(entry, dict):
             raise ValueError(f"{name!r} is not a certificate")
         fields = {key: unpack_plain(v, name, reader) for key, v in entry.items()}
@@ -319,16 +302,14 @@ class CertificateKind(Kind):
         return Certificate(**{**fields, **numbers}, class_shares=shares)
 
 
-class Counts(Kind):
+class _Counts(Kind):
     """Class counts, in the members that `ClassCounts.save` writes."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the members of the counts."""
         for part, array in pack_counts(value).items():
             arrays[f"{name}.{part}"] = array
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the counts."""
         counts = unpack_counts(ClassCounts, reader.below(f"{name}."))
         sizes.agree("C", counts.n_classes, name)
         for letter in self.shape:
@@ -336,22 +317,20 @@ class Counts(Kind):
         return counts
 
 
-class Table(Kind):
+class _Table(Kind):
     """Named columns of numbers, all of one length: results of a cross-validation.
 
     The list of parameters of a grid is made again from its columns.
     """
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the columns."""
         columns = [key for key in value if key != "params"]
         for i, key in enumerate(columns):
             arrays[f"{name}.{i}"] = np.asarray(value[key])
         return {"columns": columns, "params": "params" in value}
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the columns."""
-        columns = with_current_columns(entry["columns"])
+        columns = entry["columns"]
         named = isinstance(columns, list) and all(isinstance(c, str) for c in columns)
         if not named or len(set(columns)) != len(columns):
             raise ValueError(f"{name!r} has columns without names of their own")
@@ -367,11 +346,10 @@ class Table(Kind):
         return found
 
 
-class WeightPathKind(Kind):
+class _WeightPath(Kind):
     """Weights for decreasing penalties; sparse, one row for each penalty."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add the arrays of the path."""
         weights = value.weights.tocsr()
         weights.sort_indices()
         for part in ("data", "indices", "indptr"):
@@ -380,7 +358,6 @@ class WeightPathKind(Kind):
             arrays[f"{name}.{part}"] = np.asarray(getattr(value, part), np.float64)
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
-        """Read the path."""
         own = reader.below(f"{name}.")
         lambdas = own.floats("lambdas")
         n_points = lambdas.shape[0]
@@ -400,19 +377,19 @@ class WeightPathKind(Kind):
 
 #: The kinds of `Saved`; those of tables of mixed columns have files of their own.
 KINDS: dict[str, type[Kind]] = {
-    "bool": Flag,
-    "booleans": Booleans,
-    "certificate": CertificateKind,
-    "counts": Counts,
-    "float": Number,
-    "floats": Floats,
-    "indices": Indices,
-    "int": WholeNumber,
-    "integers": Integers,
-    "labels": Labels,
-    "names": Names,
+    "bool": _Flag,
+    "booleans": _Booleans,
+    "certificate": _Certificate,
+    "counts": _Counts,
+    "float": _Number,
+    "floats": _Floats,
+    "indices": _Indices,
+    "int": _WholeNumber,
+    "integers": _Integers,
+    "labels": _Labels,
+    "names": _Names,
     "plain": Plain,
-    "table": Table,
-    "text": Text,
-    "weight path": WeightPathKind,
+    "table": _Table,
+    "text": _Text,
+    "weight path": _WeightPath,
 }

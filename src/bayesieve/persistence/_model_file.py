@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from bayesieve import feature_selection, naive_bayes, preprocessing
 from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts._storage import (
     Budget,
@@ -21,35 +22,10 @@ from bayesieve.counts._storage import (
     warn_if_newer,
     write_archive,
 )
-from bayesieve.feature_selection import (
-    FDRScreener,
-    L0Screener,
-    L1Screener,
-    MixedScreener,
-    NaiveFeatureSelector,
-    PearsonScreener,
-)
-from bayesieve.naive_bayes import (
-    AveragedNB,
-    SelectiveBernoulliNB,
-    SelectiveBernoulliNBCV,
-    SelectiveMultinomialNB,
-    SelectiveMultinomialNBCV,
-    SelectiveNB,
-    SparseBernoulliNB,
-    SparseBernoulliNBCV,
-    SparseCategoricalNB,
-    SparseGaussianNB,
-    SparseMultinomialNB,
-    SparseMultinomialNBCV,
-    SparseTextNB,
-)
 from bayesieve.persistence._archive import ModelArchive, encoded
-from bayesieve.persistence._former_names import with_current_names
 from bayesieve.persistence._kinds import KINDS, Kind, Plain, Sizes
 from bayesieve.persistence._mixed import MixedColumns
 from bayesieve.persistence._partitions import Partitions, ReaderKind
-from bayesieve.preprocessing import MODLEncoder
 from bayesieve.utils._whole_files import open_regular
 
 __all__ = ["MODELS", "load_model", "load_notes", "save_model"]
@@ -62,29 +38,10 @@ _NOTE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 #: The classes that can be saved, by name. A file can name nothing else, and of these
 #: only what they declare themselves is written and read.
 MODELS: dict[str, type[SelfDescribing]] = {
-    model.__name__: model
-    for model in (
-        SparseMultinomialNB,
-        SparseBernoulliNB,
-        SparseMultinomialNBCV,
-        SparseBernoulliNBCV,
-        SparseGaussianNB,
-        SparseCategoricalNB,
-        SparseTextNB,
-        NaiveFeatureSelector,
-        L0Screener,
-        L1Screener,
-        PearsonScreener,
-        FDRScreener,
-        MixedScreener,
-        AveragedNB,
-        MODLEncoder,
-        SelectiveNB,
-        SelectiveMultinomialNB,
-        SelectiveBernoulliNB,
-        SelectiveMultinomialNBCV,
-        SelectiveBernoulliNBCV,
-    )
+    name: found
+    for package in (naive_bayes, feature_selection, preprocessing)
+    for name, found in vars(package).items()
+    if isinstance(found, type) and issubclass(found, SelfDescribing)
 }
 _KINDS: dict[str, type[Kind]] = {
     **KINDS,
@@ -93,6 +50,17 @@ _KINDS: dict[str, type[Kind]] = {
     "table reader": ReaderKind,
 }
 _PLAIN = Plain(Saved("plain"))
+#: Parameters of version 0.1 and what they are called now, in classes that know the new
+#: name and not the old one. Of two old names the first that is not None counts.
+_RENAMED = {
+    "max_seconds": "time_limit",
+    "variable_cost": "feature_cost",
+    "max_features": "k",
+    "penalty": "regularization",
+    "lambdas": "regularization",
+    "n_lambdas": "regularization",
+    "threads": "n_jobs",
+}
 
 
 def save_model(
@@ -165,7 +133,7 @@ def save_model(
 
 def _packed_parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     packed = {}
-    for name, value in model._saved_parameters().items():
+    for name, value in model.get_params(deep=False).items():
         try:
             packed[name] = _PLAIN.put(f"parameters.{name}", value, arrays)
         except (TypeError, RecursionError) as error:
@@ -356,8 +324,8 @@ def _with_parameters(
     model: type[SelfDescribing], entries: Any, archive: ModelArchive
 ) -> SelfDescribing:
     """Return the model before fit, with parameters its own rules allow."""
-    made = model()
-    known = made._saved_parameters().keys()
+    made: Any = model()
+    known = made.get_params(deep=False).keys()
     refusal = RefusedError(f"has parameters that a {model.__name__} does not have.")
     if not isinstance(entries, dict):
         raise refusal
@@ -365,11 +333,16 @@ def _with_parameters(
         name: _PLAIN.get(f"parameters.{name}", entry, archive, Sizes())
         for name, entry in entries.items()
     }
-    given = with_current_names(model.__name__, given)
+    for old, new in _RENAMED.items():
+        if old in given and old not in known and new in known:
+            value = given.pop(old)
+            if given.get(new) is None:
+                given[new] = value
     given = model._read_parameters(given)
     if not given.keys() <= known:
         raise refusal
     for name, value in given.items():
         setattr(made, name, value)
-    made._validate_params()  # type: ignore[attr-defined]
-    return made
+    made._validate_params()
+    found: SelfDescribing = made
+    return found

@@ -9,7 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import StrOptions, fit_context
-from bayesieve._description import Description, Saved, TableColumns, saved
+from bayesieve._description import Description, Saved, TableColumns
 from bayesieve.preprocessing._prepare import (
     log_likelihood_tables,
     part_indexes,
@@ -105,23 +105,19 @@ class MODLEncoder(TransformerMixin, TableEstimator):
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
     }
     _saved: ClassVar[dict[str, Saved]] = {
-        "costs_": saved("floats", "m", 3, domain="known"),
-        "null_cost_": saved("float", domain="known"),
+        "costs_": Saved("floats", "m", 3, domain="known"),
+        "null_cost_": Saved("float", domain="known"),
     }
 
     def _describe(self) -> Description:
         informative = np.flatnonzero(self.levels_ > 0)
         k, n_columns = informative.shape[0], self.n_features_in_
-        return Description(
-            labels=self.classes_,
-            n_features=n_columns,
+        return self._description(
             indices=informative,
-            named=self._named(),
             score=self.levels_[informative],
             score_name="level",
             sentence=f"{k:,} of {n_columns:,} columns say something about the label.",
             noun="columns",
-            class_count=self.class_count_,
             table=TableColumns(self.partitions_),
         )
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from bayesieve._description import Saved, SelfDescribing, saved
+from bayesieve._description import Saved, SelfDescribing
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
@@ -54,13 +54,10 @@ class TableEstimator(SelfDescribing, BaseEstimator):
     """Base of the estimators that take mixed tables; columns are matched by name."""
 
     _saved: ClassVar[dict[str, Saved]] = {
-        "n_features_in_": saved("int", "m"),
-        "feature_names_in_": saved("names", "m", optional=True),
-        "classes_": saved("labels", "C"),
-        "class_count_": saved("floats", "C", domain="counts"),
-        "levels_": saved("floats", "m", domain="any"),
-        "_reader": saved("table reader"),
-        "partitions_": saved("partitions"),
+        "class_count_": Saved("floats", "C", domain="counts"),
+        "levels_": Saved("floats", "m", domain="any"),
+        "_reader": Saved("table reader"),
+        "partitions_": Saved("partitions"),
     }
 
     def _restore(self, values: dict[str, Any]) -> None:

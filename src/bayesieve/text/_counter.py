@@ -39,28 +39,11 @@ class TextCounter:
     does not depend on threads, batches or the budget. An error leaves the counter
     unusable, as part of the batch may have been counted.
 
-    Parameters
-    ----------
-    options : TextOptions
-        How texts become terms.
-    n_classes : int
-        Number of classes.
-    n_jobs : int, default=-1
-        Number of threads.
-    memory_budget : int, default=None
-        Bytes for records and tables; beyond, tables go to temporary files and are
-        gathered in the end. The dictionary of distinct words is not written out, and
-        the result itself comes on top. None: no limit.
-    spill_folder : path-like, default=None
-        Where temporary files go; None for the system's folder. They are removed
-        however the process ends.
-    decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What to do about bytes that are not UTF-8.
-
-    Notes
-    -----
-    Time O(characters + terms log terms); memory O(distinct terms), about 30 bytes for
-    each (term, class), plus 0.1 GB of records.
+    Beyond `memory_budget` bytes of records and tables, tables go to temporary files,
+    which are removed however the process ends; the dictionary of distinct words is not
+    written out, and the result itself comes on top. Time O(characters + terms log
+    terms); memory O(distinct terms), about 30 bytes for each (term, class), plus 0.1 GB
+    of records.
 
     Examples
     --------
@@ -68,12 +51,8 @@ class TextCounter:
     >>> from bayesieve.text._options import TextOptions
     >>> counter = TextCounter(TextOptions(), 2)
     >>> counter.add(["To be, or not to be", "that is not it"], [0, 1])
-    >>> counts = counter.finish(dense_cells=1000)
-    >>> counts.names.tolist()
+    >>> counter.finish(dense_cells=1000).names.tolist()
     ['be', 'is', 'it', 'not', 'or', 'that', 'to']
-    >>> counts.feature_count
-    array([[2., 0., 0., 1., 1., 0., 2.],
-           [0., 1., 1., 1., 0., 1., 0.]])
     """
 
     def __init__(
@@ -118,25 +97,13 @@ class TextCounter:
 
     def _use(self) -> None:
         if self._state != "open":
-            raise RuntimeError(
-                "The counter can no longer be used: "
-                + (
-                    "its counts have been taken."
-                    if self._state == "finished"
-                    else "an earlier batch failed."
-                )
-            )
+            why = "an earlier batch failed"
+            if self._state == "finished":
+                why = "its counts have been taken"
+            raise RuntimeError(f"The counter can no longer be used: {why}.")
 
     def add(self, texts: Any, codes: Any) -> None:
-        """Count a batch of texts.
-
-        Parameters
-        ----------
-        texts : sequence of str or bytes, Arrow array, or Series
-            Arrow's strings are read in place.
-        codes : array-like of int, one for each text
-            Class of each text; -1 leaves the text out, whatever it is.
-        """
+        """Count texts of the classes `codes`; -1 leaves a text out, whatever it is."""
         self._use()
         texts = sized(texts)
         codes = check_codes(codes, len(texts), self.n_classes)

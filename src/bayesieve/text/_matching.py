@@ -21,19 +21,8 @@ _NORMS = {None: 0, "l1": 1, "l2": 2}
 class TermMatcher:
     """Finds given terms in texts; built once, used for many batches.
 
-    Parameters
-    ----------
-    names : TermNames
-        The terms; column `i` is `names[i]`. Terms that the options cannot give are
-        never found. Of equal names the first one counts.
-    options : TextOptions
-        How texts become terms.
-    n_jobs : int, default=-1
-        Number of threads that build the table.
-
-    Notes
-    -----
-    Memory about 20 bytes a term, and the distinct words.
+    Column `i` is `names[i]`, of equal names the first one; terms that the options
+    cannot give are never found. Memory about 20 bytes a term, and the distinct words.
     """
 
     def __init__(

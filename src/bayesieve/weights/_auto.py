@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from bayesieve.weights._convex import Convex
-from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._criterion import WeightProblem, tangent_slopes
 from bayesieve.weights._newton import newton
 from bayesieve.weights._optimizer import NOT_NEGATIVE, POSITIVE, Optimizer, Rule
 from bayesieve.weights._result import Progress, WeightResult
@@ -92,9 +92,8 @@ def _without(
     used = start > 0.0
     exponent = problem.exponent
     slope = problem.slope
-    if exponent < 1.0:  # tangent of the concave penalty: an upper bound, exact here
-        slope = np.zeros_like(w)
-        slope[used] = problem.slope[used] * exponent * start[used] ** (exponent - 1.0)
+    if exponent < 1.0:
+        slope = tangent_slopes(slope, exponent, start)
     found, _ = newton(
         problem,
         start,

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._criterion import WeightProblem, tangent_slopes
 from bayesieve.weights._newton import newton
 from bayesieve.weights._optimizer import COUNT_OR_NONE, POSITIVE, Optimizer, Rule
 from bayesieve.weights._result import Progress, WeightResult
@@ -148,22 +148,19 @@ class _LocalSearch:
         Only the terms in use take part: zeros stay. Gives up when ten times the last
         gain would not reach the target, and records only when there is none.
         """
-        progress, p = self.progress, self.problem.exponent
+        progress = self.progress
         used = np.flatnonzero(w > 0.0)
         own = self.problem.select(used)
         x = w[used]
         progress.evaluations += 1
         value = own.value(x)
         for _ in range(_MAX_ROUNDS):
-            inside = x > 0.0
-            slope = np.zeros_like(x)
-            slope[inside] = own.slope[inside] * p * x[inside] ** (p - 1.0)
             new, _ = newton(
                 own,
                 x,
-                slope,
+                tangent_slopes(own.slope, own.exponent, x),
                 1.0,
-                high=inside.astype(np.float64),
+                high=(x > 0.0).astype(np.float64),
                 gtol=max(gtol, self.gtol),
                 progress=progress,
                 record=False,

@@ -19,6 +19,7 @@ __all__ = [
     "WeightProblem",
     "compression_rate_of",
     "feature_costs",
+    "tangent_slopes",
 ]
 
 # w^(p-1) is unbounded at 0 for p < 1: derivatives are taken at max(w, POWER_FLOOR).
@@ -41,6 +42,17 @@ def feature_costs(preparation: Array | None, n_variables: int) -> Array:
     return np.maximum(
         0.0, math.log(max(n_variables, 1)) - 1.0 + np.asarray(preparation, np.float64)
     )
+
+
+def tangent_slopes(slope: Array, exponent: float, w: Array) -> Array:
+    """Slopes at w of the concave penalty (p < 1), an upper bound that is exact there.
+
+    Zero where w is, for weights that stay at zero.
+    """
+    used = w > 0.0
+    tangent = np.zeros_like(slope)
+    tangent[used] = slope[used] * exponent * w[used] ** (exponent - 1.0)
+    return tangent
 
 
 def compression_rate_of(nll: float, nll_prior: float) -> float:

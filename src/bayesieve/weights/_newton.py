@@ -7,6 +7,9 @@ is right and convergence is quadratic: five to ten Hessians reach 1e-10.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
 from bayesieve import _core
@@ -14,7 +17,11 @@ from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array
 
-__all__ = ["newton", "projected_gradient"]
+__all__ = ["backtrack", "box_minimum", "newton", "projected_gradient"]
+
+T = TypeVar("T")
+#: Weights, value and gradient.
+_Point = tuple[Array, float, Array]
 
 # A Hessian costs as much as a hundred gradients at a few hundred weights. Above the
 # first width a gradient method begins, to find which weights stay at a bound; no
@@ -30,6 +37,28 @@ def projected_gradient(w: Array, gradient: Array, high: Array) -> Array:
     """Gradient without what pushes against a bound: zero at an optimum of the box."""
     free = np.where(w <= 0.0, np.minimum(gradient, 0.0), gradient)
     return np.where(w >= high, np.maximum(free, 0.0), free)
+
+
+def box_minimum(
+    H: Array, gradient: Array, low: Array, high: Array, goal: float
+) -> Array:
+    """Step that minimises ``gradient s + s H s / 2`` within ``low <= s <= high``."""
+    step = np.empty(gradient.size)
+    _core.box_qp(H, gradient, low, high, goal, 50, step)
+    return step
+
+
+def backtrack(
+    trial: Callable[[float], T], accepted: Callable[[T, float], bool]
+) -> T | None:
+    """The first accepted point at the shares 1, 1/2, 1/4, ... of a step."""
+    share = 1.0
+    for _ in range(_HALVINGS):
+        found = trial(share)
+        if accepted(found, share):
+            return found
+        share *= 0.5
+    return None
 
 
 class _Convex:
@@ -115,41 +144,12 @@ def newton(
         value, gradient = objective(w)
     for _ in range(_MAX_STEPS):
         push = projected_gradient(w, gradient, high)
-        worst = np.abs(push).max(initial=0.0)
-        if worst <= limit:
+        if np.abs(push).max(initial=0.0) <= limit:
             break
-        chosen = np.flatnonzero((push != 0.0) | ((w > 0.0) & (w < high)))
-        if chosen.size > MAX_WIDTH:
-            order = np.argsort(-np.abs(push[chosen]), kind="stable")
-            chosen = np.sort(chosen[order[:MAX_WIDTH]])
-        step = np.zeros_like(w)
-        part = np.empty(chosen.size)
-        low_step, high_step = -w[chosen], high[chosen] - w[chosen]
-        H = objective.curvature(w, gradient, chosen)
-        goal = max(1e-3 * min(limit, worst), 1e-13 * worst)
-        _core.box_qp(H, gradient[chosen], low_step, high_step, goal, 50, part)
-        step[chosen] = part
-        at_high = chosen[part >= high_step]
-        fall = float(gradient @ step)
-        if not fall < 0.0:
+        found = _newton_step(objective, (w, value, gradient), push, high, limit)
+        if found is None:
             break
-        share = 1.0
-        for _ in range(_HALVINGS):
-            trial = np.clip(w + share * step, 0.0, high)
-            if share == 1.0:
-                trial[at_high] = high[at_high]  # w + (1 - w) may miss 1 by rounding
-            new_value, new_gradient = objective(trial)
-            if new_value <= value + 1e-4 * share * fall:
-                break
-            # Within rounding the value says nothing: the gradient decides.
-            if new_value <= value + 1e-13 * abs(value):
-                new_push = projected_gradient(trial, new_gradient, high)
-                if np.abs(new_push).max() < worst:
-                    break
-            share *= 0.5
-        else:
-            break
-        w, value, gradient = trial, new_value, new_gradient
+        w, value, gradient = found
         if record:
             progress.record(w, value)
         else:
@@ -158,6 +158,46 @@ def newton(
         if record:
             progress.stopped = "budget"
     return w, value
+
+
+def _newton_step(
+    objective: _Convex, here: _Point, push: Array, high: Array, limit: float
+) -> _Point | None:
+    """The minimum of the second-order model over the box, or a point on the way."""
+    w, value, gradient = here
+    worst = np.abs(push).max(initial=0.0)
+    chosen = np.flatnonzero((push != 0.0) | ((w > 0.0) & (w < high)))
+    if chosen.size > MAX_WIDTH:
+        order = np.argsort(-np.abs(push[chosen]), kind="stable")
+        chosen = np.sort(chosen[order[:MAX_WIDTH]])
+    H = objective.curvature(w, gradient, chosen)
+    low_step, high_step = -w[chosen], high[chosen] - w[chosen]
+    goal = max(1e-3 * min(limit, worst), 1e-13 * worst)
+    part = box_minimum(H, gradient[chosen], low_step, high_step, goal)
+    step = np.zeros_like(w)
+    step[chosen] = part
+    at_high = chosen[part >= high_step]
+    fall = float(gradient @ step)
+    if not fall < 0.0:
+        return None
+
+    def trial(share: float) -> _Point:
+        point = np.clip(w + share * step, 0.0, high)
+        if share == 1.0:
+            point[at_high] = high[at_high]  # w + (1 - w) may miss 1 by rounding
+        return (point, *objective(point))
+
+    def accepted(found: _Point, share: float) -> bool:
+        point, new_value, new_gradient = found
+        if new_value <= value + 1e-4 * share * fall:
+            return True
+        # Within rounding the value says nothing: the gradient decides.
+        if new_value <= value + 1e-13 * abs(value):
+            new_push = projected_gradient(point, new_gradient, high)
+            return bool(np.abs(new_push).max() < worst)
+        return False
+
+    return backtrack(trial, accepted)
 
 
 def _spectral(
@@ -183,16 +223,10 @@ def _spectral(
         if np.abs(push).max(initial=0.0) <= limit:
             break
         step = np.clip(w - length * gradient, 0.0, high) - w
-        fall = float(gradient @ step)
-        share = 1.0
-        for _ in range(_HALVINGS):
-            trial = w + share * step
-            new_value, new_gradient = objective(trial)
-            if new_value <= max(recent) + 1e-4 * share * fall:
-                break
-            share *= 0.5
-        else:
+        found = _along(objective, w, step, max(recent), float(gradient @ step))
+        if found is None:
             break
+        trial, new_value, new_gradient = found
         moved, change = trial - w, new_gradient - gradient
         curve = float(moved @ change)
         length = float(moved @ moved) / curve if curve > 0.0 else 1e3 * length
@@ -206,3 +240,17 @@ def _spectral(
         else:
             progress.check()
     return best_w
+
+
+def _along(
+    objective: _Convex, w: Array, step: Array, level: float, fall: float
+) -> _Point | None:
+    """A point along a step that falls enough below a level."""
+
+    def trial(share: float) -> _Point:
+        point = w + share * step
+        return (point, *objective(point))
+
+    return backtrack(
+        trial, lambda found, share: found[1] <= level + 1e-4 * share * fall
+    )

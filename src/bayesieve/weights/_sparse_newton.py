@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesieve import _core
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._intercepts import InterceptFit, ScoredRows, log_posteriors
 from bayesieve.weights._linear_terms import LinearTerms
-from bayesieve.weights._newton import projected_gradient
+from bayesieve.weights._newton import backtrack, box_minimum, projected_gradient
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array, relative_prior
 
@@ -29,7 +28,6 @@ _INNER_STEPS = 20  # Newton steps on one working set
 _ROUNDS, _ROUNDS_OF_MANY = 2, 1
 _CONJUGATE_STEPS = 5
 _ROUND_TOL = 0.1
-_HALVINGS = 40
 _BLIND = 1e-11  # gains below this share of the value are lost in its rounding
 _NOISE = 1e-13  # share of a value that is rounding
 _PATIENCE = 4  # rounds without a smaller gap before rounding is taken for the cause
@@ -334,26 +332,28 @@ class SparseNewton:
         # So near the end that values differ by rounding alone, the model is right.
         blind = -fall <= _BLIND * (1.0 + abs(value))
         noise = _NOISE * (1.0 + abs(value))
-        share = 1.0
-        for _ in range(_HALVINGS):
+
+        def trial(share: float) -> WeightState:
             # At a full step exactly, so that a bound that is reached is reached.
             new = np.clip(w + share * step, 0.0, 1.0)
             if share == 1.0:
                 new[step == -w] = 0.0
             weights = state.weights.copy()
             weights[working] = new
-            trial = WeightState(
+            return WeightState(
                 weights,
                 state.intercept + share * shift,
                 self._intercepts.scored(state.scores + share * moves),
             )
-            reached = trial.nll + float(slope @ new)
-            if reached <= value + (noise if blind else 1e-4 * share * fall):
-                break
-            share *= 0.5
-        else:
+
+        def accepted(found: WeightState, share: float) -> bool:
+            reached = found.nll + float(slope @ found.weights[working])
+            return reached <= value + (noise if blind else 1e-4 * share * fall)
+
+        found = backtrack(trial, accepted)
+        if found is None:
             return False
-        self.state = trial
+        self.state = found
         return bool(step.any())
 
     def _exact_width(self) -> int:
@@ -381,16 +381,12 @@ class SparseNewton:
         H[np.diag_indices_from(H)] += 1e-13 * (1.0 + H.trace() / max(len(H), 1))
         gradient = rho if force is None else np.concatenate([rho, force])
         far = np.full(n_free, _FAR)
-        step = np.empty(gradient.size)
-        goal = 1e-10 * np.abs(gradient).max(initial=0.0)
-        _core.box_qp(
+        step = box_minimum(
             H,
             gradient,
             np.concatenate([-w, -far]),
             np.concatenate([1.0 - w, far]),
-            goal,
-            50,
-            step,
+            1e-10 * np.abs(gradient).max(initial=0.0),
         )
         shift = step[w.size :] if n_free else np.zeros(self.terms.n_classes - 1)
         return step[: w.size], shift

@@ -7,14 +7,14 @@ each solution is the start of the next one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._criterion import WeightProblem, tangent_slopes
 from bayesieve.weights._result import Progress
 from bayesieve.weights._sparse_newton import SparseNewton, WeightState
 from bayesieve.weights._terms import Array
@@ -202,10 +202,8 @@ class PathSolver:
             if not new < value - tol:
                 break
             value = new
-            used = np.flatnonzero(state.weights)
-            tangent = np.zeros_like(slope)
-            tangent[used] = slope[used] * p * state.weights[used] ** (p - 1.0)
-            newton.minimise(tangent, tol, used)
+            tangent = tangent_slopes(slope, p, state.weights)
+            newton.minimise(tangent, tol, np.flatnonzero(state.weights))
         if not newton.state.nll + float(slope @ newton.state.weights**p) <= (
             newton.null_nll
         ):
@@ -339,7 +337,12 @@ class PathSolver:
         """All points so far by decreasing penalty."""
         return sorted(self.points, key=lambda point: -point.penalty)
 
-    def path(self, columns: Array, n_features: int) -> WeightPath:
+    def path(
+        self,
+        columns: Array,
+        n_features: int,
+        whole_intercept: Callable[[Array, Array], Array],
+    ) -> WeightPath:
         """All points so far by decreasing penalty, spread over all features.
 
         Parameters
@@ -347,6 +350,8 @@ class PathSolver:
         columns : ndarray of int64
             Feature of each term.
         n_features : int
+        whole_intercept : callable
+            Score of each class from relative intercepts and weights.
         """
         points = self.ordered()
         rows = [np.flatnonzero(point.weights) for point in points]
@@ -361,13 +366,11 @@ class PathSolver:
             ),
             shape=(len(points), n_features),
         )
-        relative = [point.intercept for point in points]
-        shape = (len(points), self.problem.terms.n_classes - 1)
-        intercepts = np.reshape(relative, shape) if points else np.empty(shape)
+        scores = [whole_intercept(point.intercept, point.weights) for point in points]
         return WeightPath(
             lambdas=np.array([point.penalty for point in points]),
             weights=weights,
-            intercepts=np.column_stack([np.zeros(len(points)), intercepts]),
+            intercepts=np.array(scores).reshape(len(points), -1),
             nll=np.array([point.nll for point in points]),
             dual_gap=np.array([point.gap for point in points]),
         )

@@ -100,7 +100,7 @@ def fit_chunks(
     *,
     n_features: int,
     class_weight: Array,
-    memory: int | None = None,
+    memory_budget: int | None = None,
     passes: int = 10,
     progress: Progress | None = None,
 ) -> WideFit:
@@ -117,13 +117,13 @@ def fit_chunks(
         Columns there are in all.
     class_weight : ndarray of shape (n_classes,)
         Rows of each class in all, or the sum of their weights.
-    memory : int, optional
+    memory_budget : int, optional
         Bytes for the columns of the candidates; None takes all rows.
     passes : int
         Most passes of the descent where they do not fit.
     progress : Progress, optional
     """
-    most = np.inf if memory is None else memory / _BYTES_PER_ENTRY
+    most = np.inf if memory_budget is None else memory_budget / _BYTES_PER_ENTRY
     rare = class_weight < _RARE_ROWS
     sample = _Sample(most, rare)
     for block, codes, weight in chunks():
@@ -131,7 +131,7 @@ def fit_chunks(
     known: dict[str, Any] = {"n_features": n_features, "progress": progress}
     if sample.chance == 1.0:
         rows = sample.rows()
-        return WideSolver.of_distinct(settings, candidates, *rows, **known).fit()
+        return WideSolver(settings, candidates, *rows, **known, distinct=True).fit()
     # What was read does not fit: the sample chooses, all rows settle.
     solver = WideSolver(settings, candidates, *sample.rows(), **known)
     found = replace(solver.fit(), gap=np.nan)  # the sample's would prove nothing

@@ -64,6 +64,10 @@ class WideSettings:
     Attributes
     ----------
     model : {"multinomial", "bernoulli"}
+    log_prior : ndarray of shape (n_classes,)
+        Minus infinity for classes that no row has.
+    owner : str
+        Name of the estimator, for messages.
     k : int or None
         Wanted number of features.
     regularization : float or None
@@ -71,36 +75,28 @@ class WideSettings:
     share : float
         Share of the penalty that stays when the weights of the chosen features are
         refitted: 0 is a free refit, 1 none at all.
-    alpha : float or ndarray
+    alpha, exponent, candidates, feature_cost, refit_intercept, tol
+        See `SelectiveMultinomialNB`.
     binarize : float or None
         Bernoulli model: values above it count as present.
-    exponent : float
-    candidates : int, "auto" or "all"
-    feature_cost : ndarray of shape (n_features,) or None
-    refit_intercept : bool
-    log_prior : ndarray of shape (n_classes,)
-        Minus infinity for classes that no row has.
-    tol : float
-    owner : str
-        Name of the estimator, for messages.
     wanted_prior : ndarray of shape (n_classes,), optional
         Log-probabilities of the classes that the user wants; those of the rows unless
         given. Intercepts that are refitted are shifted to them afterwards.
     """
 
     model: str
-    k: int | None
-    regularization: float | None
-    share: float
-    alpha: Any
-    binarize: float | None
-    exponent: float
-    candidates: Any
-    feature_cost: Array | None
-    refit_intercept: bool
     log_prior: Array
-    tol: float
     owner: str
+    k: int | None = None
+    regularization: float | None = None
+    share: float = 0.0
+    alpha: Any = 1.0
+    binarize: float | None = None
+    exponent: float = 1.0
+    candidates: Any = "auto"
+    feature_cost: Array | None = None
+    refit_intercept: bool = True
+    tol: float = 3e-4
     wanted_prior: Array | None = None
 
     def for_counts(self, counts: ClassCounts) -> WideSettings:
@@ -191,6 +187,10 @@ class WideSolver:
         Columns there are in all.
     progress : Progress, optional
         When time is up or Ctrl-C is pressed, the last solution is the answer.
+    distinct : bool
+        Of candidates that are the same in every row take the first. Copies would share
+        one weight in any way at all, and take the place of others among k features.
+        Where features have costs of their own, they stay.
     """
 
     def __init__(
@@ -203,10 +203,15 @@ class WideSolver:
         *,
         n_features: int,
         progress: Progress | None = None,
+        distinct: bool = False,
     ) -> None:
-        self.settings, self.candidates = settings, candidates
         #: Candidates before copies of others were left out.
         self.all_candidates = candidates
+        if distinct and settings.feature_cost is None and settings.candidates != "all":
+            kept = first_of_equals(block)
+            if kept.size < candidates.columns.size:
+                candidates, block = candidates.take(kept), block[:, kept]
+        self.settings, self.candidates = settings, candidates
         self.n_features = n_features
         # A class without rows has no posterior anywhere; it is left out of the fit.
         self.present = np.flatnonzero(np.isfinite(settings.log_prior))
@@ -239,7 +244,7 @@ class WideSolver:
         block = candidate_block(
             rows.X, found.columns, settings.model, settings.binarize
         )
-        return cls.of_distinct(
+        return cls(
             settings,
             found,
             block,
@@ -247,41 +252,8 @@ class WideSolver:
             rows.row_weight,
             n_features=int(rows.X.shape[1]),
             progress=progress,
+            distinct=True,
         )
-
-    @classmethod
-    def of_distinct(
-        cls,
-        settings: WideSettings,
-        candidates: Candidates,
-        block: Any,
-        codes: Array,
-        weight: Array | None,
-        *,
-        n_features: int,
-        progress: Progress | None = None,
-    ) -> WideSolver:
-        """Of candidates that are the same in every row, the first.
-
-        Copies would share one weight in any way at all, and take the place of others
-        among k features. Where features have costs of their own, they stay.
-        """
-        found = candidates
-        if settings.feature_cost is None and settings.candidates != "all":
-            kept = first_of_equals(block)
-            if kept.size < candidates.columns.size:
-                found, block = candidates.take(kept), block[:, kept]
-        solver = cls(
-            settings,
-            found,
-            block,
-            codes,
-            weight,
-            n_features=n_features,
-            progress=progress,
-        )
-        solver.all_candidates = candidates
-        return solver
 
     def counted(
         self, block: Any, codes: Array, weight: Array | None
@@ -481,11 +453,7 @@ class WideSolver:
         """Everything about one solution."""
         used = np.flatnonzero(state.weights)
         found = self.candidates
-        path = self.path.path(found.columns, self.n_features)
-        shown = [
-            self.whole_intercept(point.intercept, point.weights)
-            for point in self.path.ordered()
-        ]
+        path = self.path.path(found.columns, self.n_features, self.whole_intercept)
         return WideFit(
             columns=found.columns[used],
             weights=state.weights[used],
@@ -496,7 +464,7 @@ class WideSolver:
             share=self.settings.share if share is None else share,
             gap=point.gap,
             tol=self.path.tol,
-            path=replace(path, intercepts=np.array(shown).reshape(len(path), -1)),
+            path=path,
             certificate=found.certificate,
             n_candidates=int(found.columns.size),
             stopped=self._stopped(point),

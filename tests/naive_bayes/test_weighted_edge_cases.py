@@ -1,4 +1,4 @@
-"""Things a fresh reader of the weighted classifiers stumbled over, each mended."""
+"""Weighted classifiers at the edges: few rows, odd labels, streams, messages."""
 
 from __future__ import annotations
 
