@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import glob
 import math
 import os
@@ -57,22 +58,9 @@ def expanded(patterns: Sequence[str]) -> list[str]:
 
 
 class DataFiles:
-    """Files of one format, read one after the other.
+    """Files of one format, read one after the other; saved counts have `format` None.
 
-    Parameters
-    ----------
-    patterns : sequence of str
-        Paths and globs.
-    skip_bad_rows : bool
-        Whether rows that cannot be read are left out.
-    longest : int
-        Bytes that a row may have.
-
-    Attributes
-    ----------
-    paths : list of str
-    format : Format or None
-        None for saved counts and models.
+    Rows that cannot be read may be left out; none may have more bytes than `longest`.
     """
 
     def __init__(
@@ -99,6 +87,12 @@ class DataFiles:
                 f"{a!r} and {b!r}."
             )
         self.format = next(iter(formats))
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> DataFiles:
+        """Return the files that a command was given."""
+        skip, longest = arguments.skip_bad_rows, arguments.max_row_bytes
+        return cls(arguments.data, skip_bad_rows=skip, longest=longest)
 
     @property
     def name(self) -> str:

@@ -30,15 +30,7 @@ def fits_in_memory(n_bytes: float) -> bool:
 
 @dataclass(frozen=True)
 class Labels:
-    """The classes of a column, sorted.
-
-    Attributes
-    ----------
-    column : str
-    classes : ndarray of shape (n_classes,)
-    rows : ndarray of shape (n_classes,)
-        Rows of each class.
-    """
+    """The classes of a column, sorted, and how many rows each has."""
 
     column: str
     classes: NDArray[Any]
@@ -84,26 +76,10 @@ def _label_of(value: Any) -> Any:
 
 
 class LabelledRows:
-    """Some columns of the rows that have a label, and their class numbers.
+    """Some columns of the rows that have a label (`labels`), and their class `codes`.
 
-    Parameters
-    ----------
-    files : DataFiles
-    columns : sequence of str
-    label : str
-    hold : bool, default=False
-        Whether rows must be held in memory, and are refused if they do not fit.
-    interrupt : Interrupt, default=None
-        Where it is requested, the rows so far are all there are.
-
-    Attributes
-    ----------
-    labels : Labels
-    codes : ndarray of shape (n_rows,)
-        Class number of every row.
-    is_held : bool
-        Whether later passes need no file.
-    interrupted : bool
+    With `hold`, rows must be held in memory, and are refused if they do not fit. Where
+    an `interrupt` is requested, the rows so far are all there are.
     """
 
     def __init__(
