@@ -15,29 +15,12 @@ from bayesieve.io._near_names import check_column
 __all__ = ["Columns", "choose_columns", "say_guesses"]
 
 _LABEL_NAMES = (
-    "label",
-    "labels",
-    "class",
-    "target",
-    "y",
-    "category",
-    "sentiment",
-    "outcome",
-    "diagnosis",
-    "species",
+    *("label", "labels", "class", "target", "y", "category", "sentiment"),
+    *("outcome", "diagnosis", "species"),
 )
 _TEXT_NAMES = (
-    "text",
-    "texts",
-    "message",
-    "body",
-    "content",
-    "review",
-    "comment",
-    "sentence",
-    "document",
-    "tweet",
-    "description",
+    *("text", "texts", "message", "body", "content", "review", "comment"),
+    *("sentence", "document", "tweet", "description"),
 )
 _SAMPLE_ROWS = 2000
 _LOOKED_AT = 200  # columns; wider tables have their label at an end
@@ -46,17 +29,9 @@ _MOST_CLASSES = 50
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table are.
+    """What the columns of a table are; `guessed` has the column of options not given.
 
-    Attributes
-    ----------
-    label : str or None
-    text : str or None
-        None for a table of numbers and categories.
-    features : list of str
-        The other columns, for a table.
-    guessed : dict of str to str
-        Option to column, of what was not said.
+    `text` is None for a table of numbers and categories, which has `features`.
     """
 
     label: str | None

@@ -18,13 +18,7 @@ __all__ = ["CountsData"]
 
 
 class CountsData:
-    """Counts in files; they know no rows.
-
-    Parameters
-    ----------
-    files, arguments
-        As for `TextData`.
-    """
+    """Counts in files; they know no rows."""
 
     interrupted = False
 

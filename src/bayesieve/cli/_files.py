@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import glob
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -56,22 +58,9 @@ def expanded(patterns: Sequence[str]) -> list[str]:
 
 
 class DataFiles:
-    """Files of one format, read one after the other.
+    """Files of one format, read one after the other; saved counts have `format` None.
 
-    Parameters
-    ----------
-    patterns : sequence of str
-        Paths and globs.
-    skip_bad_rows : bool
-        Whether rows that cannot be read are left out.
-    longest : int
-        Bytes that a row may have.
-
-    Attributes
-    ----------
-    paths : list of str
-    format : Format or None
-        None for saved counts and models.
+    Rows that cannot be read may be left out; none may have more bytes than `longest`.
     """
 
     def __init__(
@@ -99,6 +88,12 @@ class DataFiles:
             )
         self.format = next(iter(formats))
 
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> DataFiles:
+        """Return the files that a command was given."""
+        skip, longest = arguments.skip_bad_rows, arguments.max_row_bytes
+        return cls(arguments.data, skip_bad_rows=skip, longest=longest)
+
     @property
     def name(self) -> str:
         """What the data is called in headings."""
@@ -120,6 +115,16 @@ class DataFiles:
     def is_text(self) -> bool:
         """Whether values are written as text and have no types."""
         return self.format is not None and self.format.is_text
+
+    @property
+    def most_bytes(self) -> float:
+        """Bytes that columns take in memory at most; infinite for packed files."""
+        form = self.format
+        if form is None or not form.is_text:
+            return math.inf
+        if not all(path.lower().endswith(form.endings) for path in self.paths):
+            return math.inf
+        return 5.0 * sum(map(os.path.getsize, self.paths))  # values and their ends
 
     @computed_once
     def _files(self) -> list[DataFile]:

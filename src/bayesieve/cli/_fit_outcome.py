@@ -18,16 +18,9 @@ __all__ = ["Clock", "CrossValidation", "Fitted", "default_size", "evaluate"]
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """Accuracy on held-out folds for each number of features.
+    """Accuracy on held-out folds for each number of features, from the fewest on.
 
-    Attributes
-    ----------
-    rows : list of dict
-        Number of features `k`, `mean` and standard error `se`, from the fewest on.
-    best : int
-        The best number.
-    sparing : int
-        The smallest one within one standard error of it.
+    `sparing` is the smallest number within one standard error of the `best`.
     """
 
     rows: list[dict[str, Any]]

@@ -13,16 +13,9 @@ def held_out(
 ) -> NDArray[np.bool_]:
     """Tell which rows are held out: the same share of every class, spread evenly.
 
-    Of each block of rows of a class a fixed number is taken at random; the first row of
-    a class is always learnt from. Each row depends on those before it only.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class number of each row.
-    share : float
-        Share of the rows, to the nearest hundredth; 0 holds nothing out.
-    seed : int
+    Of each block of rows of a class a fixed number is taken at random, to the nearest
+    hundredth; the first row of a class is always learnt from. Each row depends on those
+    before it only.
     """
     held = np.zeros(codes.size, dtype=bool)
     if share <= 0:

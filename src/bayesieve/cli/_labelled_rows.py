@@ -23,22 +23,14 @@ __all__ = ["LabelledRows", "Labels", "as_labels", "fits_in_memory"]
 Codes = NDArray[np.int64]
 
 
-def fits_in_memory(n_bytes: int) -> bool:
+def fits_in_memory(n_bytes: float) -> bool:
     """Whether rows of so many bytes may be held: a quarter of the memory is enough."""
     return n_bytes <= _row_bounds.physical_memory() // 4
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The classes of a column, sorted.
-
-    Attributes
-    ----------
-    column : str
-    classes : ndarray of shape (n_classes,)
-    rows : ndarray of shape (n_classes,)
-        Rows of each class.
-    """
+    """The classes of a column, sorted, and how many rows each has."""
 
     column: str
     classes: NDArray[Any]
@@ -84,26 +76,10 @@ def _label_of(value: Any) -> Any:
 
 
 class LabelledRows:
-    """Some columns of the rows that have a label, and their class numbers.
+    """Some columns of the rows that have a label (`labels`), and their class `codes`.
 
-    Parameters
-    ----------
-    files : DataFiles
-    columns : sequence of str
-    label : str
-    hold : bool, default=False
-        Whether rows must be held in memory, and are refused if they do not fit.
-    interrupt : Interrupt, default=None
-        Where it is requested, the rows so far are all there are.
-
-    Attributes
-    ----------
-    labels : Labels
-    codes : ndarray of shape (n_rows,)
-        Class number of every row.
-    is_held : bool
-        Whether later passes need no file.
-    interrupted : bool
+    With `hold`, rows must be held in memory, and are refused if they do not fit. Where
+    an `interrupt` is requested, the rows so far are all there are.
     """
 
     def __init__(
@@ -117,7 +93,8 @@ class LabelledRows:
     ) -> None:
         self._files, self._columns = files, [*columns, label]
         self._label_codes = LabelCodes(value_of=_label_of)
-        self._same_rows = None if hold else SameRows()
+        certain = hold or fits_in_memory(files.most_bytes)
+        self._same_rows = None if certain else SameRows()
         self.interrupted = False
         memory = _row_bounds.physical_memory()
         held: list[Any] | None = []
@@ -136,7 +113,7 @@ class LabelledRows:
                         "--drop COL, or fewer rows."
                     )
                 n_bytes += batch.nbytes
-                if held is not None and (hold or fits_in_memory(n_bytes)):
+                if held is not None and (certain or fits_in_memory(n_bytes)):
                     held.append(batch)
                 else:
                     held = None

@@ -40,14 +40,7 @@ def _read(files: DataFiles) -> tuple[Any, NDArray[Any]]:
 
 
 class MatrixData:
-    """A labelled sparse matrix.
-
-    Parameters
-    ----------
-    files : DataFiles
-    arguments : argparse.Namespace
-        Of a command with data and model arguments.
-    """
+    """A labelled sparse matrix."""
 
     unit = "features"
     interrupted = False

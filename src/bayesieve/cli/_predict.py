@@ -57,11 +57,7 @@ def _run(arguments: argparse.Namespace) -> None:
         {"--out": arguments.out}, [arguments.model, *expanded(arguments.data)]
     )
     check_model_file(arguments.model)
-    files = DataFiles(
-        arguments.data,
-        skip_bad_rows=arguments.skip_bad_rows,
-        longest=arguments.max_row_bytes,
-    )
+    files = DataFiles.of(arguments)
     from bayesieve.cli._progress import Progress
     from bayesieve.io._bad_rows import BadRows
     from bayesieve.persistence import load_model, load_notes

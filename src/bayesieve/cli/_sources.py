@@ -14,11 +14,7 @@ __all__ = ["open_data"]
 
 def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
     """Find the files, settle their columns and labels, and say what was guessed."""
-    files = DataFiles(
-        arguments.data,
-        skip_bad_rows=arguments.skip_bad_rows,
-        longest=arguments.max_row_bytes,
-    )
+    files = DataFiles.of(arguments)
     nothing = Columns(None, None, [], {})
     if files.is_saved:
         from bayesieve.cli._counts_data import CountsData

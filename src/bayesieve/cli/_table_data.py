@@ -28,13 +28,7 @@ _SLOW_CELLS = 2_000_000
 
 
 class TableData:
-    """A labelled table of numbers, categories, dates and missing values.
-
-    Parameters
-    ----------
-    files, columns, rows, arguments
-        As for `TextData`.
-    """
+    """A labelled table of numbers, categories, dates and missing values."""
 
     unit = "columns"
     interrupted = False

@@ -56,17 +56,7 @@ def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
 
 
 class TextData:
-    """Labelled texts in files.
-
-    Parameters
-    ----------
-    files : DataFiles
-    columns : Columns
-    rows : LabelledRows
-        The texts.
-    arguments : argparse.Namespace
-        Of a command with data, text and model arguments.
-    """
+    """Labelled texts in files, for a command with data, text and model arguments."""
 
     unit = "terms"
 

@@ -11,19 +11,7 @@ __all__ = ["BadRows"]
 class BadRows:
     """Rows that cannot be used: the first one is an error, or all are left out.
 
-    Parameters
-    ----------
-    skip : bool
-        Whether they are left out.
-
-    Attributes
-    ----------
-    skipped : int
-        Rows left out so far.
-    undecoded : int
-        How many of them are not UTF-8.
-    first : str
-        What is wrong with the first of them.
+    So far `skipped` were, of which `undecoded` are not UTF-8.
     """
 
     def __init__(self, skip: bool) -> None:

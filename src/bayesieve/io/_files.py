@@ -120,19 +120,9 @@ class Reader:
 
 
 class DataFile:
-    """A file whose columns have names.
+    """A file whose columns have names, and whose rows have at most `longest` bytes.
 
-    Parameters
-    ----------
-    path : str
-    reader : Reader
-    longest : int
-        Bytes that a row may have.
-
-    Attributes
-    ----------
-    types : dict of str to str
-        SQL types of the columns, for formats that have to look for them.
+    `types` are SQL types of the columns, for formats that have to look for them.
     """
 
     def __init__(self, path: str, reader: Reader, longest: int = LONGEST_ROW) -> None:
@@ -164,17 +154,10 @@ class DataFile:
         types: Mapping[str, str] | None = None,
         rows: int = BATCH_ROWS,
     ) -> Iterator[Any]:
-        """Yield Arrow batches with these columns; one pass over the file.
+        """Yield Arrow batches of about so many rows with these columns: one pass.
 
-        Parameters
-        ----------
-        names : sequence of str
-        bad_rows : BadRows
-            Told of rows that cannot be read.
-        types : mapping of str to str, optional
-            SQL types to read columns as, where a format does not know them.
-        rows : int
-            About how many rows a batch may have.
+        `bad_rows` is told of rows that cannot be read; `types` are SQL types to read
+        columns as, where a format does not know them.
         """
         try:
             yield from self.format.batches(self, names, bad_rows, types or {}, rows)
