@@ -101,7 +101,7 @@ def test_a_plan_travels():
         min_df=2,
         max_df=0.5,
         max_features=7,
-        groups=3,
+        n_groups=3,
     )
     assert isinstance(plan, TextPlan)
     assert pickle.loads(pickle.dumps(plan)) == plan
@@ -120,7 +120,7 @@ def test_a_partition_without_rows_has_no_counts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": 1 << 17}, "'groups' must be an int >= 1 and <= 65536"),
+        ({"n_groups": 1 << 17}, "'n_groups' must be an int >= 1 and <= 65536"),
         ({"n_jobs": 0}, "'n_jobs' parameter must be an int other than 0"),
         ({"max_df": 2.5}, "max_df"),
         ({"min_df": 0.5, "max_df": 0.1}, "must not be below min_df"),

@@ -137,7 +137,7 @@ def test_texts_equal_one_process_and_scikit_learn(options, groups):
     texts, labels = some_texts(300)
     expected = one_process(texts, labels, **options)
     bag = db.from_sequence(zip(texts, labels, strict=True), npartitions=7)
-    found = ClassCounts.from_dask(bag, groups=groups, **options)
+    found = ClassCounts.from_dask(bag, n_groups=groups, **options)
     assert found == expected
     vectorizer = CountVectorizer(**options)
     X = vectorizer.fit_transform(texts)
@@ -174,7 +174,7 @@ def test_dicts_pairs_and_frames_of_texts_agree():
 def test_pruning_is_that_of_the_whole(limits, groups):
     texts, labels = some_texts(60)
     bag = db.from_sequence(zip(texts, labels, strict=True), npartitions=9)
-    found = ClassCounts.from_dask(bag, groups=groups, ngram_range=(1, 2), **limits)
+    found = ClassCounts.from_dask(bag, n_groups=groups, ngram_range=(1, 2), **limits)
     vectorizer = CountVectorizer(ngram_range=(1, 2), **limits)
     expected = ClassCounts.from_matrix(vectorizer.fit_transform(texts), labels)
     assert list(found.feature_names) == vectorizer.get_feature_names_out().tolist()
@@ -234,7 +234,7 @@ def test_wrong_arguments_are_told(matrix):
         ((frame,), {"text": "txt", "label": "label"}, "Did you mean 'text'"),
         ((frame,), {"text": "text", "label": "label", "kind": "count"}, "'kind'"),
         ((bag, y), {}, "in its items"),
-        ((bag,), {"groups": 0}, "'groups' must be an int >= 1"),
+        ((bag,), {"n_groups": 0}, "'n_groups' must be an int >= 1"),
         ((bag,), {"min_df": -1}, "min_df"),
         ((bag,), {"min_df": 2}, "No terms remain"),
         ((db.from_sequence(["word"]),), {"text": "t", "label": "l"}, "pairs, or dicts"),
@@ -264,7 +264,7 @@ def test_two_processes_count_as_one(client):
     bag = db.from_sequence(zip(texts, labels, strict=True), npartitions=12)
     for groups in (1, 3):
         found = ClassCounts.from_dask(
-            bag, client=client, ngram_range=(1, 2), groups=groups
+            bag, client=client, ngram_range=(1, 2), n_groups=groups
         )
         assert found == expected
     assert len(client.scheduler_info()["workers"]) == 2

@@ -99,7 +99,7 @@ def test_texts_equal_one_process_and_scikit_learn(spark):
     vectorizer = CountVectorizer(ngram_range=(1, 2), min_df=3)
     X = vectorizer.fit_transform(texts)
     kept = ClassCounts.from_spark(
-        frame, text="text", ngram_range=(1, 2), min_df=3, groups=7
+        frame, text="text", ngram_range=(1, 2), min_df=3, n_groups=7
     )
     assert list(kept.feature_names) == vectorizer.get_feature_names_out().tolist()
     other = ClassCounts.from_matrix(X, labels)
@@ -242,7 +242,7 @@ def test_wrong_arguments_are_told(spark, monkeypatch):
         ({"text": "txet"}, "Did you mean 'text'"),
         ({"text": "text", "label": "lable"}, "Did you mean 'label'"),
         ({"features": ["text"], "ngram_range": (1, 2)}, "'ngram_range'"),
-        ({"text": "text", "groups": 0}, "'groups' must be"),
+        ({"text": "text", "n_groups": 0}, "'n_groups' must be"),
     ]:
         with pytest.raises(ValueError, match=message):
             ClassCounts.from_spark(frame, **options)

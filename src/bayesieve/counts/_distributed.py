@@ -133,7 +133,7 @@ def make_plan(
     binarize: float | None = 0.0,
     classes: Any = None,
     feature_names: Any = None,
-    groups: int = 1,
+    n_groups: int = 1,
     n_jobs: int | None = 1,
     min_df: float = 1,
     max_df: float = 1.0,
@@ -152,16 +152,17 @@ def make_plan(
                     f"The {name!r} parameter is for features, not for texts. "
                     f"Got {name}={value!r}. Hint: binary=True counts documents."
                 )
-        if not is_whole(groups) or not 1 <= groups <= _MOST_GROUPS:
+        if not is_whole(n_groups) or not 1 <= n_groups <= _MOST_GROUPS:
             raise ValueError(
-                f"'groups' must be an int >= 1 and <= {_MOST_GROUPS}. Got {groups!r}."
+                f"'n_groups' must be an int >= 1 and <= {_MOST_GROUPS}. "
+                f"Got {n_groups!r}."
             )
         check_limits(min_df, max_df, max_features)
         return TextPlan(
             cls,
             TextOptions(binary=binary, **text_options),
             classes,
-            int(groups),
+            int(n_groups),
             n_jobs,
             min_df,
             max_df,

@@ -470,7 +470,7 @@ class ClassCounts:
         max_df: float = 1.0,
         max_features: int | None = None,
         n_jobs: int | None = 1,
-        groups: int = 1,
+        n_groups: int = 1,
     ) -> ClassCounts:
         """Count a Dask collection on its cluster.
 
@@ -501,7 +501,7 @@ min_df, max_df, max_features
             Of texts, as in scikit-learn's CountVectorizer.
         n_jobs : int, default=1
             Threads of one task; a worker may run several tasks.
-        groups : int, default=1
+        n_groups : int, default=1
             Terms are merged in this many groups, each on its own: with many partitions
             and workers, no worker then has to hold every term. The result is the same.
 
@@ -531,7 +531,7 @@ min_df, max_df, max_features
             max_df=max_df,
             max_features=max_features,
             n_jobs=n_jobs,
-            groups=groups,
+            n_groups=n_groups,
         )
         where = {"text": text, "label": label, "client": client}
         return plan.finish(count_on_dask(data, labels, plan, **where))
@@ -558,7 +558,7 @@ min_df, max_df, max_features
         max_df: float = 1.0,
         max_features: int | None = None,
         n_jobs: int | None = 1,
-        groups: int | None = None,
+        n_groups: int | None = None,
     ) -> ClassCounts:
         """Count a Spark DataFrame on its executors.
 
@@ -584,7 +584,7 @@ min_df, max_df, max_features
             Of texts, as in scikit-learn's CountVectorizer.
         n_jobs : int, default=1
             Threads of one task.
-        groups : int, default=None
+        n_groups : int, default=None
             Number of groups of terms; None for the default parallelism of the session.
 
         Returns
@@ -615,7 +615,7 @@ min_df, max_df, max_features
             max_df=max_df,
             max_features=max_features,
             n_jobs=n_jobs,
-            groups=default_groups(frame) if groups is None else groups,
+            n_groups=default_groups(frame) if n_groups is None else n_groups,
         )
         totals = count_on_spark(frame, plan, text=text, label=label, features=features)
         return plan.finish(totals)
