@@ -485,3 +485,18 @@ def test_an_int_means_so_many_folds_however_rare_a_class():
         splits = list(folds.split(X, y))
     same = SelectiveMultinomialNBCV(regularization=2, cv=splits).fit(X, y).cv_results_
     np.testing.assert_array_equal(same["mean_test_score"], results["mean_test_score"])
+
+
+@pytest.mark.parametrize("estimator", [SelectiveMultinomialNB, SelectiveBernoulliNB])
+def test_rows_that_are_held_out_are_drawn_by_random_state(estimator):
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=80)
+    X = rng.poisson(1.0, size=(80, 40)) + rng.poisson(0.4 * y[:, None], size=(80, 40))
+    first = estimator().fit(X, y)
+    assert (
+        estimator().fit(X, y).lambda_
+        == first.lambda_
+        == estimator(random_state=np.random.RandomState(0)).fit(X, y).lambda_
+    )
+    others = {estimator(random_state=seed).fit(X, y).lambda_ for seed in range(8)}
+    assert len(others) > 1

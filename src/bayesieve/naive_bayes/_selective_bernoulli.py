@@ -62,7 +62,7 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         Values above it count as present. None: the data must be 0 and 1 already.
     exponent, relaxed, candidates, feature_cost, refit_intercept, fit_prior
         As in `SelectiveMultinomialNB`.
-    class_prior, tol, cv, time_limit, warm_start, callback, verbose
+    class_prior, tol, cv, time_limit, random_state, warm_start, callback, verbose
         As in `SelectiveMultinomialNB`.
 
     Attributes
@@ -126,6 +126,7 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         tol: float = 3e-4,
         cv: Any = 5,
         time_limit: float | None = None,
+        random_state: Any = 0,
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
@@ -144,6 +145,7 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         self.tol = tol
         self.cv = cv
         self.time_limit = time_limit
+        self.random_state = random_state
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose

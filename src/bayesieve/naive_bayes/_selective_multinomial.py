@@ -73,6 +73,9 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
     time_limit : float, optional
         Time for the optimisation, half of it for what is to be chosen on held-out rows;
         then, or after Ctrl-C, the best so far is kept.
+    random_state : int, RandomState instance or None, default=0
+        Draws the rows that are held out to choose the penalty, and those that stand for
+        all where chunks exceed `memory_budget`; equal data give equal fits by default.
     warm_start : bool, default=False
         Whether a fit with `regularization` begins at the weights of the last one.
     callback : callable, optional
@@ -185,6 +188,7 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         tol: float = 3e-4,
         cv: Any = 5,
         time_limit: float | None = None,
+        random_state: Any = 0,
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
@@ -202,6 +206,7 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         self.tol = tol
         self.cv = cv
         self.time_limit = time_limit
+        self.random_state = random_state
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose

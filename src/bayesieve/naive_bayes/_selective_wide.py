@@ -49,7 +49,6 @@ from bayesieve.weights._wide_solver import (
 __all__ = ["SelectiveWideNB", "WideWeightedNB", "information_penalty", "term_sizes"]
 
 _HELD_OUT = 0.2  # of the rows, when the penalty is to be chosen
-_SEED = 0  # of the held-out rows, so that a fit is a function of its data
 
 
 class WideWeightedNB(SupportClassifier, RowCounter):
@@ -307,6 +306,7 @@ class SelectiveWideNB(WideWeightedNB):
         ],
         "regularization": [Interval(Real, 0, None, closed="left"), None],
         **WideWeightedNB._parameter_constraints,
+        "random_state": ["random_state"],
         "warm_start": ["boolean"],
         "callback": [callable, None],
     }
@@ -446,6 +446,7 @@ class SelectiveWideNB(WideWeightedNB):
                 class_weight=counts.class_count,
                 memory_budget=memory_budget,
                 progress=Progress(self.time_limit, self._callback(bar)),
+                random_state=self.random_state,
             )
         self._keep(found, counts)
         return self
@@ -493,7 +494,9 @@ class SelectiveWideNB(WideWeightedNB):
         sizes = np.bincount(rows.codes, minlength=rows.counts.n_classes)
         if sizes[sizes > 0].min() < 2 or _HELD_OUT * rows.codes.size < sizes.size:
             return None
-        splitter = StratifiedShuffleSplit(1, test_size=_HELD_OUT, random_state=_SEED)
+        splitter = StratifiedShuffleSplit(
+            1, test_size=_HELD_OUT, random_state=self.random_state
+        )
         return splits_of(splitter, rows.codes)[0]
 
 

@@ -22,6 +22,7 @@ from bayesieve.weights._chunk_descent import (
     fit_chunk_intercepts,
 )
 from bayesieve.weights._linear_terms import LinearTerms
+from bayesieve.weights._optimizer import generator_of
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array
 from bayesieve.weights._wide_solver import WideFit, WideSettings, WideSolver
@@ -32,7 +33,6 @@ __all__ = ["RowChunks", "fit_chunks"]
 RowChunks = Callable[[], Iterator[tuple[Any, Array, Array | None]]]
 _BATCH_ROWS = 10_000
 _BYTES_PER_ENTRY = 24  # of the sample: the block, its copy by columns, some slack
-_SEED = 0
 _LEAST_ROWS = 2_000  # of a sample, whatever the memory: fewer would choose by chance
 _RARE_ROWS = 500  # classes below this are kept whole
 
@@ -45,9 +45,11 @@ class _Sample:
     of rare classes stay, and so do a few thousand of all.
     """
 
-    def __init__(self, most_entries: float, rare: Array) -> None:
+    def __init__(
+        self, most_entries: float, rare: Array, generator: np.random.Generator
+    ) -> None:
         self._most, self._rare = most_entries, rare
-        self._rng = np.random.default_rng(_SEED)
+        self._rng = generator
         self.chance = 1.0
         self._parts: list[tuple[Any, Array, Array | None]] = []
         self._entries = 0
@@ -103,16 +105,18 @@ def fit_chunks(
     memory_budget: int | None = None,
     passes: int = 10,
     progress: Progress | None = None,
+    random_state: Any = 0,
 ) -> WideFit:
     """Weights of candidates from chunks of rows.
 
     `chunks` gives all of them from the beginning each time; `class_weight` is the rows
     of each class in all, `memory_budget` the bytes for the columns of the candidates,
-    and `passes` the most passes of the descent where they do not fit.
+    `passes` the most passes of the descent where they do not fit, and `random_state`
+    draws the rows that then stand for all.
     """
     most = np.inf if memory_budget is None else memory_budget / _BYTES_PER_ENTRY
     rare = class_weight < _RARE_ROWS
-    sample = _Sample(most, rare)
+    sample = _Sample(most, rare, generator_of(random_state))
     for block, codes, weight in chunks():
         sample.add(block, codes, weight)
     known: dict[str, Any] = {"n_features": n_features, "progress": progress}
@@ -130,7 +134,7 @@ def fit_chunks(
         )
     if found.stopped not in ("converged", "budget"):
         return found
-    kept = _Sample(most, rare)
+    kept = _Sample(most, rare, generator_of(random_state))
     used = np.searchsorted(candidates.columns, found.columns)
     few = candidates.take(used)
     for block, codes, weight in chunks():
