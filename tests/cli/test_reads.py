@@ -113,3 +113,14 @@ def test_the_bytes_that_are_read(kind, tmp_path, capsys):
     assert main(["select", str(path), *options]) == 0
     assert (n_read() - before) / path.stat().st_size < 1.5
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("k", ["cv", "1se"])
+def test_cross_validation_beyond_memory_is_refused(k, tmp_path, capsys, monkeypatch):
+    path = write_reviews(tmp_path, "csv")
+    arguments = ["select", str(path), *COLUMNS["texts"], "-k", k]
+    assert main(arguments) == 0
+    monkeypatch.setattr(_row_bounds, "physical_memory", lambda: 1000)
+    capsys.readouterr()
+    assert main(arguments) == 2
+    assert f"-k {k} counts the terms of every text in memory" in capsys.readouterr().err

@@ -187,9 +187,20 @@ class TextData:
 
     def _chosen(self, k: str, everything: Any) -> CrossValidation:
         """Choose the number of terms by cross-validation on the training rows."""
-        parts = list(self._parts("Cross-validating"))
-        X = vstack([everything._selected_columns(texts) for texts, _ in parts])
-        y = self.labels.classes[np.concatenate([codes for _, codes in parts])]
+        counted, found = [], []
+        n_bytes = 0
+        for texts, codes in self._parts("Cross-validating"):
+            counted.append(everything._selected_columns(texts))
+            found.append(codes)
+            n_bytes += counted[-1].data.nbytes + counted[-1].indices.nbytes
+            if not fits_in_memory(n_bytes):
+                raise CommandError(
+                    f"-k {k} counts the terms of every text in memory, and those of "
+                    f"{self.files.name!r} take more than {n_bytes:,} bytes. Hint: "
+                    "--min-df leaves rare terms out, and -k bic or -k elbow need no "
+                    "rows."
+                )
+        X, y = vstack(counted), self.labels.classes[np.concatenate(found)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return cross_validated(X.tocsr(), y, k, self.model, self.arguments)[1]
