@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve.counts import ClassCounts
+from bayesieve.model_selection._choice import best_and_sparsest
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.solvers import Certificate
 from bayesieve.utils._drawing import drawn
@@ -87,9 +88,8 @@ class CrossValidation:
         """Best size, the smaller on ties, and the smallest within one error of it."""
         order = np.argsort(sizes, kind="stable")
         sizes, mean, error = sizes[order].astype(np.int64), mean[order], error[order]
-        best = int(np.argmax(mean))
-        within = np.flatnonzero(mean >= mean[best] - error[best])
-        return cls(sizes, mean, error, int(sizes[best]), int(sizes[within[0]]))
+        best, sparsest = best_and_sparsest(mean, error)
+        return cls(sizes, mean, error, int(sizes[best]), int(sizes[sparsest]))
 
     @classmethod
     def from_results(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Choice", "choose", "cv_results"]
+__all__ = ["Choice", "best_and_sparsest", "choose", "cv_results"]
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,18 @@ def choose(scores: NDArray[np.float64]) -> Choice | None:
     mean = scores.mean(axis=2)
     if np.isnan(mean).all():
         return None
-    best, setting = np.unravel_index(int(np.nanargmax(mean.T)), mean.T.shape)
-    top = mean[setting, best]
-    error = scores[setting, best].std(ddof=0) / np.sqrt(scores.shape[2])
-    within = np.flatnonzero(mean[setting] >= top - error)
-    return Choice(int(setting), int(best), int(within[0]), float(top))
+    setting = int(np.unravel_index(int(np.nanargmax(mean.T)), mean.T.shape)[1])
+    error = scores[setting].std(axis=1) / np.sqrt(scores.shape[2])
+    best, sparsest = best_and_sparsest(mean[setting], error)
+    return Choice(setting, best, sparsest, float(mean[setting, best]))
+
+
+def best_and_sparsest(
+    mean: NDArray[np.float64], error: NDArray[np.float64]
+) -> tuple[int, int]:
+    """Best of candidates from the sparsest on, and the first within its error of it."""
+    best = int(np.nanargmax(mean))
+    return best, int(np.flatnonzero(mean >= mean[best] - error[best])[0])
 
 
 def finished_folds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
