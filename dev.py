@@ -3,6 +3,7 @@
 
 python3 dev.py demo               install into .venv and run `bayesieve demo`
 python3 dev.py test [ARGS]        install into .venv and run pytest (ARGS go to it)
+python3 dev.py slow [ARGS]        the tests that the suite leaves out because they take long
 python3 dev.py studies [ARGS]     the tests of the study scripts in benchmarks/studies
 python3 dev.py processors [ARGS]  the tests as on other processors, and under load
 python3 dev.py minima [ARGS]      the tests with the oldest versions that are allowed
@@ -62,6 +63,7 @@ def main(arguments: list) -> int:
     commands = {
         "demo": demo,
         "test": test,
+        "slow": slow,
         "studies": studies,
         "processors": processors,
         "minima": minima,
@@ -90,8 +92,12 @@ def test(arguments: list) -> int:
     return run([python_of(VENV), "-m", "pytest", *workers, *arguments])
 
 
+def slow(arguments: list) -> int:
+    return test(["-m", "slow", *arguments])
+
+
 def studies(arguments: list) -> int:
-    return test(["tests/studies", *arguments])
+    return test(["tests/studies", "-m", "slow or not slow", *arguments])
 
 
 def processors(arguments: list) -> int:
@@ -158,7 +164,7 @@ def sanitize(arguments: list) -> int:
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
-    chosen = arguments or [*CORE_TESTS, "-m", "not slow"]
+    chosen = arguments or CORE_TESTS
     command = [python_of(SANITIZED), "-m", "pytest", "-n", str(cores()), *chosen]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 

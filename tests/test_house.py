@@ -159,7 +159,7 @@ def test_readme_commands_are_those_of_dev_py(readme):
         check=True,
     )
     offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
-    commands = ["demo", "test", "studies", "processors", "minima", "sanitize"]
+    commands = ["demo", "test", "slow", "studies", "processors", "minima", "sanitize"]
     assert set(named) <= set(offered)
     assert offered == [*commands, "lint", "build", "docs"]
 
@@ -176,8 +176,8 @@ def test_dev_py_names_an_unknown_command():
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "dev.py: unknown command 'tset'; choose from demo, test, studies, processors, "
-        "minima, sanitize, lint, build, docs.\n"
+        "dev.py: unknown command 'tset'; choose from demo, test, slow, studies, "
+        "processors, minima, sanitize, lint, build, docs.\n"
     )
 
 

@@ -185,7 +185,9 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("values", ["counts", "fractions"])
+@pytest.mark.parametrize(
+    "values", ["counts", pytest.param("fractions", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("part", range(6))
 def test_no_matrix_crashes_anything(part, values):
     end = [str(9 * part), str(9 * part + 9)]

@@ -86,6 +86,7 @@ def answers():
     return json.loads(run(PROGRAM))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["NumPy and C library", "BLAS", "one thread"])
 def test_the_same_answers_on_an_older_processor(answers, setting):
     variables = {

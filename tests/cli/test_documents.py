@@ -95,7 +95,14 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(path, marks=() if path.name == "README.md" else pytest.mark.slow)
+        for path in DOCUMENTS
+    ],
+    ids=lambda path: path.name,
+)
 def test_commands_of_documents(document, tmp_path):
     commands = commands_of(document)
     if not commands:
@@ -119,6 +126,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "example", [line for command in COMMANDS for line in command.examples]
 )

@@ -192,7 +192,9 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize("kind", ["table", "matrix", "texts"])
-@pytest.mark.parametrize("save", [(), ("--save", "m")])
+@pytest.mark.parametrize(
+    "save", [pytest.param((), marks=pytest.mark.slow), ("--save", "m")]
+)
 def test_a_model_that_was_cut_short_is_told(kind, save, tmp_path):
     pytest.importorskip("pandas", reason="reading tables needs pandas")
     if kind == "table":

@@ -163,7 +163,8 @@ def test_centred_sums_agree_with_numpy(dtype, weighted, layout):
         X = laid_out(dense, layout, index)
         mean = np.random.default_rng(5).normal(size=(K, M))
         deviation, square, present = (np.zeros((K, M)) for _ in range(3))
-        kernels.centred_sums(X, codes, weights, mean, deviation, square, present)
+        tables = (mean, deviation, square, *((present,) if sparse.issparse(X) else ()))
+        kernels.centred_sums(X, codes, weights, *tables)
         stored = dense != 0 if sparse.issparse(X) else np.ones_like(dense, dtype=bool)
         w = np.ones(N) if weights is None else weights
         for c in range(K):

@@ -70,14 +70,14 @@ RACE = """
     ("form", "kind", "classes", "member"),
     [
         ("csr", "count", 500, "indices"),
-        ("csr", "count", 500, "indptr"),
+        pytest.param(*("csr", "count", 500, "indptr"), marks=pytest.mark.slow),
         ("csr", "category", 3, "indptr"),
         ("csc", "count", 500, "indptr"),
-        ("csc", "count", 3, "indices"),
-        ("csc", "count", 500, "data"),
+        pytest.param(*("csc", "count", 3, "indices"), marks=pytest.mark.slow),
+        pytest.param(*("csc", "count", 500, "data"), marks=pytest.mark.slow),
         ("csr", "predict", 3, "indices"),
-        ("csr", "predict", 3, "indptr"),
-        ("csc", "predict", 3, "indptr"),
+        pytest.param(*("csr", "predict", 3, "indptr"), marks=pytest.mark.slow),
+        pytest.param(*("csc", "predict", 3, "indptr"), marks=pytest.mark.slow),
     ],
 )
 def test_no_change_brings_the_process_down(form, kind, classes, member):

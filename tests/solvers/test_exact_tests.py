@@ -152,6 +152,7 @@ def assert_nominal(rates, level=0.05):
     assert rates.mean() <= level + 3 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("expected", EXPECTED)
 def test_the_rate_of_false_discoveries_is_the_nominal_one(classes, expected):
