@@ -3,7 +3,7 @@
 
 python3 dev.py demo               install into .venv and run `bayesieve demo`
 python3 dev.py test [ARGS]        install into .venv and run pytest (ARGS go to it)
-python3 dev.py slow [ARGS]        the tests that the suite leaves out because they take long
+python3 dev.py slow [ARGS]        the tests that take long, which `test` leaves out
 python3 dev.py studies [ARGS]     the tests of the study scripts in benchmarks/studies
 python3 dev.py processors [ARGS]  the tests as on other processors, and under load
 python3 dev.py minima [ARGS]      the tests with the oldest versions that are allowed
