@@ -308,9 +308,8 @@ class _Fields:
 def _strings(places: list[int], rows: list[tuple[int, list[str]]]) -> Any:
     pyarrow = needs("pyarrow")
     string = pyarrow.string()
-    arrays = [
-        pyarrow.array([row[place] for _, row in rows], string) for place in places
-    ]
+    columns = list(zip(*(row for _, row in rows), strict=True))
+    arrays = [pyarrow.array(columns[place] if rows else (), string) for place in places]
     names = [f"c{i}" for i in range(len(places))]
     return pyarrow.RecordBatch.from_arrays(arrays, names=names)
 

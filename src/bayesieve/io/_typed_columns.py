@@ -41,6 +41,10 @@ def typed_frame(
             name: _typed(table.column(i), name, kinds.get(name))
             for i, name in enumerate(names)
         }
+        values = list(columns.values())
+        if values and all(isinstance(own, np.ndarray) for own in values):
+            # Numbers only: one block at once, not column by column.
+            return pandas.DataFrame(np.column_stack(values), columns=list(columns))
         return pandas.DataFrame(columns)
     table = table.select(list(range(len(names))))
     frame = table.to_pandas()
