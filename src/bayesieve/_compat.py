@@ -1,6 +1,6 @@
 """The only file that touches private scikit-learn names; types for its decorators.
 
-When one of them moves, this is the line to mend.
+When one of them moves, this is the file to change.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from bayesieve.cli._command import (
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
-from bayesieve.cli._interrupts import Overheard
+from bayesieve.cli._interrupts import InterruptWatch
 from bayesieve.cli._path import PATH
 from bayesieve.cli._predict import PREDICT
 from bayesieve.cli._report import REPORT
@@ -105,12 +105,12 @@ def _obeyed(arguments: argparse.Namespace) -> Any:
 
     A library that is interrupted while it is imported may raise an error of its own.
     """
-    heard = Overheard()
+    watch = InterruptWatch()
     try:
-        with heard:
+        with watch:
             return arguments.command.run(arguments)
     except Exception:
-        if heard.interrupted:
+        if watch.interrupted:
             raise KeyboardInterrupt from None
         raise
 

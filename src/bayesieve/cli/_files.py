@@ -32,7 +32,7 @@ def check_model_file(path: str) -> None:
         raise CommandError(f"there is no model {path!r}.{near}")
     if os.path.isdir(path):
         raise CommandError(f"{path!r} is a folder, and a model is a file.")
-    if not os.path.isfile(path):  # opening a pipe would wait for whoever writes to it
+    if not os.path.isfile(path):  # opening a pipe would wait for its writer
         raise CommandError(f"{path!r} is a stream, and a model is a file.")
     if not _is_archive(path):
         raise CommandError(

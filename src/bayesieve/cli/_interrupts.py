@@ -7,11 +7,11 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Interrupt", "Overheard"]
+__all__ = ["Interrupt", "InterruptWatch"]
 
 
-class Overheard:
-    """Notes a Ctrl-C that a search takes as the wish to end with what it has.
+class InterruptWatch:
+    """Notes a Ctrl-C after which a search ends with the best it has found.
 
     Attributes
     ----------
@@ -23,10 +23,10 @@ class Overheard:
         self.interrupted = False
         self._before: Any = None
 
-    def __enter__(self) -> Overheard:
+    def __enter__(self) -> InterruptWatch:
         if threading.current_thread() is threading.main_thread():
             before = signal.getsignal(signal.SIGINT)
-            listens = isinstance(getattr(before, "__self__", None), Overheard)
+            listens = isinstance(getattr(before, "__self__", None), InterruptWatch)
             # Nobody listens yet, or one of these, which is told as well.
             if before is signal.default_int_handler or listens:
                 self._before = signal.signal(signal.SIGINT, self._note)

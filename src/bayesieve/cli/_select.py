@@ -14,7 +14,7 @@ from typing import Any
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import EXIT_INTERRUPTED, Command
 from bayesieve.cli._files import expanded
-from bayesieve.cli._interrupts import Overheard
+from bayesieve.cli._interrupts import InterruptWatch
 from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
@@ -92,12 +92,12 @@ def _run(arguments: argparse.Namespace) -> int | None:
     clock = Clock()
     with clock.measure("reading"):
         data, columns = open_data(arguments)
-    with warnings.catch_warnings(), Overheard() as overheard:
+    with warnings.catch_warnings(), InterruptWatch() as watch:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
         fitted = data.fit(arguments.k, clock, saves=arguments.save is not None)
     # Models of texts do not tell themselves that their search was ended.
-    cut_short = overheard.interrupted
+    cut_short = watch.interrupted
     evaluation, interrupted = None, fitted.interrupted or cut_short
     try:
         with clock.measure("evaluation"):

@@ -41,8 +41,8 @@ __all__ = ["SparseBernoulliNBCV", "SparseMultinomialNBCV"]
 def _has_counts(estimator: SparseNaiveBayesCV) -> bool:
     if not hasattr(estimator, "counts_"):
         raise AttributeError(
-            f"{type(estimator).__name__}.partial_fit goes on from the k and alpha that "
-            "fit has chosen. Hint: fit with keep_counts=True first."
+            f"{type(estimator).__name__}.partial_fit continues with the k and alpha "
+            "that fit has chosen. Hint: fit with keep_counts=True first."
         )
     return True
 

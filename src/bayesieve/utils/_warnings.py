@@ -43,7 +43,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 def warn_if_interrupted(owner: str, stopped: str) -> None:
-    """Say that a fit was ended by Ctrl-C: whoever called it goes on with its model."""
+    """Warn that Ctrl-C ended a fit, whose caller continues with the model so far."""
     if stopped == "interrupted":
         warn_user(
             f"The fit of {owner} was interrupted; the best model so far is kept. Hint: "
