@@ -87,6 +87,10 @@ def test_scores_are_those_of_scikit_learn(scoring):
     ours = HeldOutScorer(scoring, model.classes_)(joint, y, X)
     theirs = get_scorer(scoring or "accuracy")(model, X, labels)
     assert ours == pytest.approx(theirs, rel=1e-12)
+    sizes = np.stack([joint, -joint], axis=1)
+    both = HeldOutScorer(scoring, model.classes_).by_size(sizes, y, X)
+    assert both[0] == ours
+    assert both[1] < ours
 
 
 def test_log_loss_of_a_fold_that_lacks_a_class_is_finite():

@@ -255,9 +255,7 @@ class L1Screener(BinaryScreener):
             joint = bernoulli_scores(
                 ranking, theta, self._presence(X[test]), sizes, np.log(shares)
             )
-            scores[0, :, i] = [
-                score(joint[:, s], codes[test]) for s in range(len(sizes))
-            ]
+            scores[0, :, i] = score.by_size(joint, codes[test])
         choice = choose(scores)
         assert choice is not None  # every size is scored
         self.cv_results_ = cv_results([{"k": k} for k in sizes], scores[0])

@@ -25,18 +25,29 @@ class HeldOutScorer:
 
     def __init__(self, scoring: Any, classes: NDArray[Any]) -> None:
         self._scoring, self._classes = scoring, classes
-        self._scorer = None if scoring is None else get_scorer(scoring)
+        self._is_accuracy = scoring is None or scoring == "accuracy"
+        self._scorer = None if self._is_accuracy else get_scorer(scoring)
 
     def __call__(
         self, joint: NDArray[np.float64], truth: NDArray[np.int64], X: Any = None
     ) -> float:
         """Score of predictions for rows whose classes have the numbers `truth`."""
-        if self._scorer is None or self._scoring == "accuracy":
+        if self._is_accuracy:
             return float(np.mean(np.argmax(joint, axis=1) == truth))
         if self._scoring == "neg_log_loss":  # a fold may lack a class
             return -mean_log_loss(joint, truth)
         known = _KnownPredictions(self._classes, joint)
+        assert self._scorer is not None
         return float(self._scorer(known, X, self._classes[truth]))
+
+    def by_size(
+        self, joint: NDArray[np.float64], truth: NDArray[np.int64], X: Any = None
+    ) -> NDArray[np.float64]:
+        """Scores of each size, for predictions of shape (rows, sizes, classes)."""
+        if self._is_accuracy:
+            right = np.argmax(joint, axis=2) == truth[:, None]
+            return np.asarray(right.mean(axis=0))
+        return np.array([self(joint[:, s], truth, X) for s in range(joint.shape[1])])
 
 
 def mean_log_loss(

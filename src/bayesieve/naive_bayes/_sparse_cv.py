@@ -168,9 +168,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
                 )
                 # No class can produce the row (alpha = 0): only the prior, as predict.
                 joint[np.isneginf(joint).all(axis=2)] = log_prior
-                scores[a, :, i] = [
-                    score(joint[:, s], truth, X_test) for s in range(len(sizes))
-                ]
+                scores[a, :, i] = score.by_size(joint, truth, X_test)
         if budget.stopped:
             warn_user(
                 f"{budget.stopped} of {scores.size} searches of the cross-validation "
