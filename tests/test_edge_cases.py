@@ -181,3 +181,12 @@ def test_cross_validation_scores_cells_stored_twice_as_one():
     np.testing.assert_array_equal(
         whole.cv_results_["mean_test_score"], split.cv_results_["mean_test_score"]
     )
+
+
+@pytest.mark.parametrize("estimator", [SparseMultinomialNB, SparseBernoulliNB])
+def test_counts_of_no_rows_are_refused(estimator):
+    counts = ClassCounts.from_matrix(
+        [[1, 0], [0, 1]], [0, 1], binary=estimator is SparseBernoulliNB
+    )
+    with pytest.raises(ValueError, match="needs counts of at least one row"):
+        estimator(k=2).fit_counts(counts - counts)

@@ -281,6 +281,10 @@ class CountingEstimator(RowCounter):
                 f"ClassCounts.from_matrix(X, y, kind={self._count_kind()!r})."
             )
         refuse_one_class(name, counts.classes, where="")
+        if not counts.class_count.any():
+            raise ValueError(
+                f"{name}.fit_counts needs counts of at least one row. Got none."
+            )
         self.n_features_in_ = counts.n_features
         if counts.feature_names is not None:
             names = counts.feature_names

@@ -212,3 +212,25 @@ def test_a_stream_is_refused_in_one_true_sentence(command, stream, capsys):
     line = refused(capsys, command, stream)
     assert f"{stream!r} is a stream, and data must be in files" in line
     assert "Did you mean" not in line
+
+
+def test_new_terms_of_a_row_are_in_its_support_and_not_in_the_row_above(
+    tmp_path, capsys, monkeypatch
+):
+    from bayesieve.cli import _path
+
+    monkeypatch.setattr(_path, "_LONGEST_TABLE", 4)
+    shown = []
+    monkeypatch.setattr(_path, "_show", lambda outcome, *_: shown.append(outcome))
+    path = write_reviews(tmp_path, "csv")
+    assert main(["path", str(path), "--text", "text", "--label", "label"]) == 0
+    counts = ClassCounts.from_text(path)
+    names = np.asarray(counts.feature_names)
+    whole = sparsity_path(counts)
+    before = set()
+    assert len(shown[0]["path"]) < whole.k.size
+    for row in shown[0]["path"]:
+        support = set(names[whole.support(row["k"])])
+        assert set(row["entering"]) == support - before
+        before = support
+    capsys.readouterr()

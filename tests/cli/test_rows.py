@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from tests.cli.files import PEOPLE, people, write_csv, write_jsonl, write_reviews
 
+from bayesieve import load_model
+from bayesieve.cli import main
 from bayesieve.cli._columns import choose_columns
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._fit_outcome import CrossValidation
@@ -132,3 +134,23 @@ def test_paths_with_wildcards_in_their_names(tmp_path):
     write_csv(tmp_path / "a1.csv", ("x", "y"), [(1, "c"), (2, "d")])
     labels = labels_of(odd)
     assert labels.classes.tolist() == ["a", "b"]
+
+
+def test_tables_of_different_columns_are_refused_in_any_order(tmp_path, capsys):
+    rows = [(i % 7, i % 2, "yes" if i % 2 else "no") for i in range(60)]
+    long = write_csv(tmp_path / "long.csv", ("a", "b", "y"), rows)
+    short = write_csv(tmp_path / "short.csv", ("a", "y"), [(a, y) for a, _, y in rows])
+    for paths in ((long, short), (short, long)):
+        assert main(["select", *map(str, paths), "--label", "y"]) == 2
+        assert "'b'" in capsys.readouterr().err
+
+
+def test_labels_of_several_kinds_in_json_have_no_quotes(tmp_path, capsys):
+    path = tmp_path / "mixed.jsonl"
+    labels = ['"s"', '"h"'] * 20 + ["1"] * 4
+    lines = [f'{{"t": "some words {i}", "l": {own}}}' for i, own in enumerate(labels)]
+    path.write_text("\n".join(lines))
+    arguments = ["select", str(path), "--text", "t", "--label", "l", "--save"]
+    assert main([*arguments, str(tmp_path / "m"), "-k", "4"]) == 0
+    assert load_model(tmp_path / "m").classes_.tolist() == ["1", "h", "s"]
+    capsys.readouterr()

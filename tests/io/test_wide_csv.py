@@ -147,3 +147,17 @@ def test_a_wide_table_is_that_of_pandas(tmp_path):
     [batch] = file.batches(file.columns, BadRows(False))
     found = typed_frame(batch, file.columns, is_text=True)
     pd.testing.assert_frame_equal(found, pd.read_csv(path), rtol=1e-15)
+
+
+def test_a_quote_after_a_space_is_never_part_of_a_value(both):
+    def values(path):
+        try:
+            return read(path, ["text", "label"])[0]
+        except ValueError as error:
+            return str(error).partition(". Hint")[0].rpartition(": ")[2]
+
+    told = "a quote must begin its field, not follow a space"
+    content = b'text,label\nab, "x"\ncd, "y"\n'
+    assert both(content, values) == [[("ab", "x"), ("cd", "y")], told]
+    plain = b'text,label\n"ab, ""x""",y\nsay "" no, y\n'
+    assert both(plain, values) == [[('ab, "x"', "y"), ('say "" no', " y")]] * 2

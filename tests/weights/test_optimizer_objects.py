@@ -16,6 +16,7 @@ from bayesieve.weights import (
     OPTIMIZERS,
     VNS,
     Auto,
+    Averaging,
     Convex,
     Coordinate,
     Gradient,
@@ -123,3 +124,29 @@ def test_a_search_is_never_worse_than_no_weights():
     assert not search(HalfOfEach(), problem).weights.any()
     few = search(Convex(), weight_problem(0, regularization=0.0), k=2)
     assert np.count_nonzero(few.weights) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (VNS, {"effort": "x"}),
+        (VNS, {"effort": None}),
+        (VNS, {"budget": 2.5}),
+        (Gradient, {"max_iter": 2.5}),
+        (Gradient, {"batch_size": 1.5}),
+        (Gradient, {"batch_size": True}),
+        (Gradient, {"tol": "a"}),
+        (Gradient, {"step": np.inf}),
+        (Auto, {"min_gain": np.nan}),
+    ],
+)
+def test_settings_of_another_type_are_refused_when_they_are_given(kind, settings):
+    [name] = settings
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of {kind.__name__}"):
+        kind(**settings)
+
+
+def test_averaging_is_for_another_class():
+    X, y = rows()
+    with pytest.raises(ValueError, match="Hint: AveragedNB uses it"):
+        SelectiveNB(optimizer=Averaging()).fit(X, y)

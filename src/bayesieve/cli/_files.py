@@ -143,6 +143,21 @@ class DataFiles:
             file.check_columns(self._files[0].columns)
         return self._files[0].columns
 
+    def refuse_other_columns(self) -> None:
+        """Stop at a column that the first file lacks: nobody would hear of it."""
+        first = self._files[0]
+        for file in self._files[1:]:
+            for name in file.columns:
+                if name not in first.columns:
+                    raise CommandError(
+                        "tables that are read together must have the same columns. "
+                        f"Got {name!r} in {file.path!r}, which {first.path!r} lacks."
+                    )
+
+    def has_mixed_values(self, name: str) -> bool:
+        """Whether a column of JSON files holds values of several kinds."""
+        return any(file.types.get(name) == "JSON" for file in self._files)
+
     def rows(
         self,
         columns: Sequence[str],

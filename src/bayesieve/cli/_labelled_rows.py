@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +76,11 @@ def _label_of(value: Any) -> Any:
     return str(value)
 
 
+def _json_label(value: Any) -> Any:
+    """A label among others of other kinds: a string, or as it is written in JSON."""
+    return _label_of(json.loads(value) if value.startswith('"') else value)
+
+
 class LabelledRows:
     """Some columns of the rows that have a label (`labels`), and their class `codes`.
 
@@ -92,7 +98,8 @@ class LabelledRows:
         interrupt: Interrupt | None = None,
     ) -> None:
         self._files, self._columns = files, [*columns, label]
-        self._label_codes = LabelCodes(value_of=_label_of)
+        mixed = files.has_mixed_values(label)
+        self._label_codes = LabelCodes(value_of=_json_label if mixed else _label_of)
         certain = hold or fits_in_memory(files.most_bytes)
         self._same_rows = None if certain else SameRows()
         self.interrupted = False

@@ -66,7 +66,8 @@ def _run(arguments: argparse.Namespace) -> None:
             alpha=arguments.alpha,
             time_limit=arguments.time_limit,
         )
-        names = _entering(path, counts)
+        supports = [set(path.support(k).tolist()) for k in path.k.tolist()]
+        names = _entering(supports, counts)
     gain = path.objective - path.null_objective
     rows = [
         {
@@ -93,7 +94,11 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False))
     else:
-        _show(outcome, arguments, Terminal())
+        rows = _thinned(rows, {outcome["elbow"], outcome["bic"]})
+        shown = [supports[path.k.tolist().index(row["k"])] for row in rows]
+        for row, entering in zip(rows, _entering(shown, counts), strict=True):
+            row["entering"] = entering
+        _show(outcome | {"path": rows}, arguments, Terminal())
 
 
 def _edge(path: Any, tried: list[int], model: str) -> str | None:
@@ -111,12 +116,11 @@ def _edge(path: Any, tried: list[int], model: str) -> str | None:
     return None
 
 
-def _entering(path: Any, counts: Any) -> list[list[str]]:
-    """Names of the features of each size that are not in the one before."""
+def _entering(supports: list[set[int]], counts: Any) -> list[list[str]]:
+    """Names of the features of each support that are not in the one before."""
     before: set[int] = set()
     found = []
-    for k in path.k.tolist():
-        support = set(path.support(k).tolist())
+    for support in supports:
         new = sorted(support - before)[:100]
         names = counts.feature_names
         found.append([str(j) if names is None else str(names[j]) for j in new])
@@ -133,7 +137,6 @@ def _show(
         f"{outcome['rows']:,} rows, {outcome['n_features']:,} {unit}."
     )
     terminal.line()
-    shown = _thinned(rows, {outcome["elbow"], outcome["bic"]})
     bar = 16 if terminal.width >= 72 else 8
     width = terminal.width - 2 - 7 - 11 - 2 - bar - 2 - 10 - 2
     heading = f"  {'k':>7}{'gain':>11}  {'':{bar}}  {'short by':>10}"
@@ -141,7 +144,7 @@ def _show(
         heading += f"  new {unit}"
     terminal.line(terminal.style(heading, "dim"))
     largest = max(row["gain"] for row in rows) or 1.0
-    for row in shown:
+    for row in rows:
         k = row["k"]
         marks = ["elbow"] if outcome["elbow"] == k and len(rows) > 1 else []
         if outcome["bic"] == k and outcome["bic_at_edge"] is None:
@@ -192,14 +195,11 @@ def _thinned(rows: list[dict[str, Any]], kept: set[int]) -> list[dict[str, Any]]
     if len(rows) <= _LONGEST_TABLE:
         return rows
     step = -(-len(rows) // _LONGEST_TABLE)
-    found: list[dict[str, Any]] = []
-    entering: list[str] = []
-    for i, row in enumerate(rows):
-        entering = entering + row["entering"]
-        if i % step == 0 or row["k"] in kept or i == len(rows) - 1:
-            found.append(row | {"entering": entering})
-            entering = []
-    return found
+    return [
+        row
+        for i, row in enumerate(rows)
+        if i % step == 0 or row["k"] in kept or i == len(rows) - 1
+    ]
 
 
 PATH = Command(

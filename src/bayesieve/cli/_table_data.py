@@ -45,6 +45,7 @@ class TableData:
         self.arguments, self._codes = arguments, rows.codes
         self.share = getattr(arguments, "test_share", 0.0)
         self.seed = getattr(arguments, "seed", 0)
+        files.refuse_other_columns()
         import pyarrow
 
         table = pyarrow.Table.from_batches(b for _, b in rows.batches("Reading"))
@@ -138,8 +139,8 @@ class TableData:
             return None
         if isinstance(k, str):
             raise CommandError(
-                f"-k {k} is for texts, svmlight files and --model multinomial, "
-                "bernoulli or gaussian; a mixed table takes a number or a share, and "
-                "chooses by itself without -k."
+                f"-k {k} is for texts, svmlight files and --model multinomial or "
+                "bernoulli (elbow and bic for gaussian too); a mixed table takes a "
+                "number or a share, and chooses by itself without -k."
             )
         return k if isinstance(k, int) else max(1, round(k * n_columns))

@@ -276,12 +276,14 @@ class _Fields:
             stream, "utf-8-sig", errors="surrogateescape", newline=""
         )
         self._reader = csv.reader(self._lines(), delimiter=delimiter, strict=True)
+        self._spaced, self._has_spaced = f'{delimiter} "', False
 
     def _lines(self) -> Iterator[str]:
         while line := self._text.readline(self._left + 1):
             self._left -= len(line)
             if self._left < 0:
                 raise too_long(f"A row of {self._told}", self._longest)
+            self._has_spaced |= self._spaced in line or line.startswith(' "')
             yield line
 
     def rows(self, number: int) -> list[tuple[int, list[str], str]]:
@@ -293,7 +295,11 @@ class _Fields:
             while len(found) < number:
                 self._left, line = self._longest, self._reader.line_num + 1
                 try:
-                    found.append((line, next(self._reader), ""))
+                    row, problem = next(self._reader), ""
+                    if self._has_spaced and any(map(_is_spaced_quote, row)):
+                        problem = "a quote must begin its field, not follow a space"
+                    self._has_spaced = False
+                    found.append((line, row, problem))
                 except csv.Error as error:
                     extent = self._reader.line_num - line
                     lines = f" (a row of {extent + 1} lines)" if extent > 0 else ""
@@ -303,6 +309,10 @@ class _Fields:
         finally:
             csv.field_size_limit(before)
         return found
+
+
+def _is_spaced_quote(field: str) -> bool:
+    return field.startswith(" ") and field.lstrip(" ").startswith('"')
 
 
 def _strings(places: list[int], rows: list[tuple[int, list[str]]]) -> Any:

@@ -197,7 +197,8 @@ class SparseTextNB(SparseNaiveBayes):
     }
     _noun = "terms"
     _saved: ClassVar[dict[str, Saved]] = {
-        **SparseBernoulliNB._saved,
+        "feature_log_prob_": Saved("floats", "C", "k", domain="logs"),
+        "_absent_log_prob": Saved("floats", "C", "k", domain="logs"),
         "_names": Saved("names", "k"),
         "_options": Saved("plain"),
         "document_frequency_": Saved("floats", "k", domain="counts", optional=True),

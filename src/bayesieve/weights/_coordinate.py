@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
-from bayesieve.weights._optimizer import COUNT_OR_NONE, Optimizer, Rule
+from bayesieve.weights._optimizer import COUNT_OR_NONE, Optimizer, Rule, is_number
 from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._subset_criterion import SubsetProblem, TrialScores
 from bayesieve.weights._terms import Array
@@ -45,7 +45,7 @@ class Coordinate(Optimizer):
     usual_exponent: ClassVar[float] = 0.95
     minimises_problem: ClassVar[bool] = False
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "step": (lambda step: 0.0 < step <= 1.0, "a number in (0, 1]"),
+        "step": (lambda v: is_number(v) and 0.0 < v <= 1.0, "a number in (0, 1]"),
         "max_iter": COUNT_OR_NONE,
     }
 

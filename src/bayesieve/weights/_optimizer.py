@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -24,14 +25,23 @@ __all__ = [
     "Optimizer",
     "Rule",
     "generator_of",
+    "is_number",
 ]
 
 #: Whether a value is allowed, and what is.
 Rule = tuple[Callable[[Any], bool], str]
-COUNT: Rule = (lambda value: value >= 1, "an int >= 1")
-COUNT_OR_NONE: Rule = (lambda v: v is None or v >= 1, "an int >= 1 or None")
-NOT_NEGATIVE: Rule = (lambda value: value >= 0.0, "a number >= 0")
-POSITIVE: Rule = (lambda value: value > 0.0, "a number above 0")
+
+
+def is_number(value: Any, kind: type = Real) -> bool:
+    """Whether a setting is a finite number, and no truth value."""
+    whole = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+    return whole and bool(np.isfinite(value))
+
+
+COUNT: Rule = (lambda v: is_number(v, Integral) and v >= 1, "an int >= 1")
+COUNT_OR_NONE: Rule = (lambda v: v is None or COUNT[0](v), "an int >= 1 or None")
+NOT_NEGATIVE: Rule = (lambda v: is_number(v) and v >= 0.0, "a number >= 0")
+POSITIVE: Rule = (lambda v: is_number(v) and v > 0.0, "a number above 0")
 
 
 class Optimizer(ABC):

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._descent import Descent, Gradient
-from bayesieve.weights._optimizer import COUNT_OR_NONE, Rule
+from bayesieve.weights._optimizer import COUNT_OR_NONE, Rule, is_number
 from bayesieve.weights._result import Progress, WeightResult
 from bayesieve.weights._terms import Array
 
@@ -42,7 +42,7 @@ class _Restarts(Gradient):
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         **Gradient._rules,
-        "effort": (lambda effort: 0 <= effort <= 30, "a number in [0, 30]"),
+        "effort": (lambda v: is_number(v) and 0 <= v <= 30, "a number in [0, 30]"),
         "budget": COUNT_OR_NONE,
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.weights._auto import Auto
+from bayesieve.weights._averaged import Averaging
 from bayesieve.weights._convex import Convex
 from bayesieve.weights._coordinate import Coordinate
 from bayesieve.weights._criterion import WeightProblem
@@ -35,6 +36,11 @@ _STREAM_STEPS = 3  # iterations of a descent after each chunk of a stream
 
 def optimizer_of(given: str | Optimizer) -> Optimizer:
     """The optimiser of a name, with its usual settings; others as they are."""
+    if isinstance(given, Averaging):
+        raise ValueError(
+            "The 'optimizer' parameter of SelectiveNB must find one set of weights. "
+            "Got Averaging(), which averages over subsets. Hint: AveragedNB uses it."
+        )
     return OPTIMIZERS[given]() if isinstance(given, str) else given
 
 
