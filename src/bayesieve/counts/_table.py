@@ -336,8 +336,8 @@ class ClassCounts:
             Names of the columns.
         sql : str, default=None
             In place of a source, a query over files, one SELECT (also VALUES, or FROM
-            first), such as "SELECT body AS text, stars AS label FROM 'a/*.parquet'". It
-            reads the files that it names in quotes, and nothing else.
+            first), such as ``SELECT body AS text, stars AS label FROM 'a/*.parquet'``.
+            It reads the files that it names in quotes, and nothing else.
         analyzer, ngram_range, lowercase, strip_accents, token_pattern, binary
             As for CountVectorizer.
         stop_words : {"english"}, set of str or None, default=None
