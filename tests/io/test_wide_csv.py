@@ -14,6 +14,7 @@ from bayesieve.exceptions import BadRowsWarning
 from bayesieve.io import _csv
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import open_files
+from bayesieve.io._read_options import ReadOptions
 
 pytest.importorskip("duckdb")
 pd = pytest.importorskip("pandas")
@@ -55,7 +56,7 @@ BAD = {
 def read(path, names, skip=False, longest=1 << 20):
     """Rows of a file, and what is told of its bad ones."""
     bad_rows = BadRows(skip)
-    [file] = open_files([str(path)], longest=longest)
+    [file] = open_files([str(path)], options=ReadOptions(longest=longest))
     rows = [
         row
         for batch in file.batches(names, bad_rows, rows=3)

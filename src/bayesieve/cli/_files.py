@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesieve.cli._command import CommandError
 from bayesieve.io._near_names import near_hint
+from bayesieve.io._read_options import ReadOptions
 from bayesieve.utils._computed_once import computed_once
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DataFiles", "check_model_file", "expanded"]
 
 _ZIP = b"PK\x03\x04"  # what saved counts and models begin with
+_DEFAULT = ReadOptions()
 _BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
 
 
@@ -60,7 +62,7 @@ def expanded(patterns: Sequence[str]) -> list[str]:
 class DataFiles:
     """Files of one format, read one after the other; saved counts have `format` None.
 
-    Rows that cannot be read may be left out; none may have more bytes than `longest`.
+    They are read as `options` say; rows that cannot be read may be left out.
     """
 
     def __init__(
@@ -68,12 +70,12 @@ class DataFiles:
         patterns: Sequence[str],
         *,
         skip_bad_rows: bool = False,
-        longest: int = 1 << 25,
+        options: ReadOptions = _DEFAULT,
     ) -> None:
         from bayesieve.io._files import find_files, format_of, unknown_format
 
         self.paths = find_files(patterns)
-        self.skip_bad_rows, self.longest = skip_bad_rows, longest
+        self.skip_bad_rows, self.options = skip_bad_rows, options
         formats: dict[Format | None, str] = {}
         for path in self.paths:
             own = format_of(path)
@@ -91,8 +93,15 @@ class DataFiles:
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> DataFiles:
         """Return the files that a command was given."""
-        skip, longest = arguments.skip_bad_rows, arguments.max_row_bytes
-        return cls(arguments.data, skip_bad_rows=skip, longest=longest)
+        options = ReadOptions(
+            encoding=arguments.encoding,
+            sep=arguments.sep,
+            header=not arguments.no_header,
+            sheet=arguments.sheet,
+            longest=arguments.max_row_bytes,
+        )
+        skip = arguments.skip_bad_rows
+        return cls(arguments.data, skip_bad_rows=skip, options=options)
 
     @property
     def name(self) -> str:
@@ -130,7 +139,14 @@ class DataFiles:
     def _files(self) -> list[DataFile]:
         from bayesieve.io._files import open_files
 
-        return open_files(self.paths, longest=self.longest)
+        return open_files(self.paths, options=self.options)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed or changed in the files read so far, each sentence once."""
+        if "_files" not in vars(self):
+            return []
+        return list(dict.fromkeys(note for own in self._files for note in own.notes))
 
     @computed_once
     def columns(self) -> list[str]:

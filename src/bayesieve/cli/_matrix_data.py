@@ -26,7 +26,7 @@ def _read(files: DataFiles) -> tuple[Any, NDArray[Any]]:
     """Return all rows of the files as one CSR matrix, and their labels."""
     parts, labels = [], []
     for path in files.paths:
-        for X, y in svmlight_batches(path, files.longest):
+        for X, y in svmlight_batches(path, files.options.longest):
             parts.append(X)
             labels.append(y)
     if not parts:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from bayesieve.io._read_options import LONGEST_ROW, ReadOptions
+
 __all__ = [
     "add_data_arguments",
     "add_model_arguments",
@@ -51,6 +53,35 @@ _row_bytes = _number(
 )
 
 
+_SEPARATORS = {
+    **{"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "},
+    **{"pipe": "|", "colon": ":"},
+}
+
+
+def _separator(text: str) -> str:
+    """Read --sep: a character or its name."""
+    sep = _SEPARATORS.get(text.lower(), text)
+    _read_options(sep=sep)
+    return sep
+
+
+def _encoding(text: str) -> str:
+    _read_options(encoding=text)
+    return text
+
+
+def _sheet(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
+
+
+def _read_options(**options: Any) -> None:
+    try:
+        ReadOptions(**options)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> None:
     """Add DATA and the arguments that say what its columns are."""
     parser.add_argument(
@@ -88,9 +119,33 @@ def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> No
         help="leave out rows without a label or that cannot be read",
     )
     columns.add_argument(
+        "--encoding",
+        type=_encoding,
+        metavar="ENC",
+        help="encoding of the files, such as cp1252 or gb18030 (found out)",
+    )
+    columns.add_argument(
+        "--sep",
+        type=_separator,
+        metavar="C",
+        help="what separates fields: a character, or tab, comma, semicolon, space, "
+        "pipe, colon (found out)",
+    )
+    columns.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first row holds values: columns are called 'column 1', 'column 2'...",
+    )
+    columns.add_argument(
+        "--sheet",
+        type=_sheet,
+        metavar="NAME|N",
+        help="sheet of a workbook, by its name or number (default: the first filled)",
+    )
+    columns.add_argument(
         "--max-row-bytes",
         type=_row_bytes,
-        default=1 << 25,
+        default=LONGEST_ROW,
         metavar="N",
         help="longest row of a file, unpacked (default: 33554432)",
     )

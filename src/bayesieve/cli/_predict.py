@@ -314,7 +314,7 @@ def _matrix(model: Any, files: DataFiles) -> Iterator[Batch]:
 
     for path in files.paths:
         before = 0
-        for X, y in svmlight_batches(path, files.longest):
+        for X, y in svmlight_batches(path, files.options.longest):
             # Columns that were never met in training are in no selection.
             X.resize((X.shape[0], model.n_features_in_))
             whole = (y == y.round()).all()

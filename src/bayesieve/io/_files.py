@@ -15,7 +15,7 @@ from bayesieve.io._format import Format
 from bayesieve.io._json import Json, JsonLines
 from bayesieve.io._near_names import check_column, near_hint
 from bayesieve.io._parquet import Parquet
-from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._read_options import ReadOptions
 from bayesieve.io._svmlight import Svmlight
 from bayesieve.utils._computed_once import computed_once
 
@@ -37,6 +37,7 @@ FORMATS: tuple[Format, ...] = (
     Svmlight(),
 )
 BATCH_ROWS = 1 << 16
+_DEFAULT = ReadOptions()
 _COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 
@@ -120,18 +121,32 @@ class Reader:
 
 
 class DataFile:
-    """A file whose columns have names, and whose rows have at most `longest` bytes.
+    """A file whose columns have names, read as the options say.
 
-    `types` are SQL types of the columns, for formats that have to look for them.
+    `types` are SQL types of the columns, for formats that have to look for them;
+    `notes` are sentences on what was guessed or changed, each once.
     """
 
-    def __init__(self, path: str, reader: Reader, longest: int = LONGEST_ROW) -> None:
+    def __init__(
+        self, path: str, reader: Reader, options: ReadOptions = _DEFAULT
+    ) -> None:
         found = format_of(path)
         if found is None:
             raise unknown_format(path)
-        self.path, self.format, self.longest = path, found, longest
+        self.path, self.format, self.options = path, found, options
+        self.notes: list[str] = []
         self.types: dict[str, str] = {}
         self._reader = reader
+
+    @property
+    def longest(self) -> int:
+        """Bytes that a row may have."""
+        return self.options.longest
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence on what was guessed or changed, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
 
     @property
     def connection(self) -> Any:
@@ -188,12 +203,14 @@ class DataFile:
 
 
 def open_files(
-    paths: Sequence[str], threads: int | None = None, longest: int = LONGEST_ROW
+    paths: Sequence[str],
+    threads: int | None = None,
+    options: ReadOptions = _DEFAULT,
 ) -> list[DataFile]:
     """Return files that share one reader."""
     needs("duckdb")
     reader = Reader(paths, threads)
-    return [DataFile(path, reader, longest) for path in paths]
+    return [DataFile(path, reader, options) for path in paths]
 
 
 @dataclass(frozen=True)
@@ -218,6 +235,11 @@ class TextFile:
     def value_of(self) -> Callable[[Any], Any] | None:
         """How a label is made of what is read."""
         return self.file.format.label_of
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed or changed when the file was read."""
+        return self.file.notes
 
     @property
     def told(self) -> str:

@@ -16,8 +16,6 @@ import numpy as np
 from bayesieve.io._duckdb import identifier, literal, needs, quoted
 
 __all__ = [
-    "LARGEST_ROW",
-    "LONGEST_ROW",
     "VECTOR_ROWS",
     "bounded_lines",
     "check_last_row",
@@ -29,9 +27,6 @@ __all__ = [
     "value_bytes",
 ]
 
-# Longest row of a file, unless another is asked for; buffers are as large.
-LONGEST_ROW = 1 << 25
-LARGEST_ROW = 1 << 30  # that may be asked for: what Arrow and DuckDB can hold
 # DuckDB gives rows in vectors of so many.
 VECTOR_ROWS = 2048
 _VECTOR_BYTES = 1 << 30

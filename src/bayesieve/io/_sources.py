@@ -25,7 +25,7 @@ from bayesieve.io._files import (
 )
 from bayesieve.io._format import record_batches
 from bayesieve.io._near_names import check_column
-from bayesieve.io._row_bounds import LARGEST_ROW, LONGEST_ROW
+from bayesieve.io._read_options import LARGEST_ROW, LONGEST_ROW, ReadOptions
 
 # What begins like SQL, behind comments and parentheses too.
 _QUERY = re.compile(
@@ -74,7 +74,7 @@ def text_pieces(
             "The 'max_row_bytes' parameter of from_text must be an int in 1..."
             f"{LARGEST_ROW:,}. Got {max_row_bytes!r}."
         )
-    limits = threads, int(max_row_bytes)
+    limits = threads, ReadOptions(longest=int(max_row_bytes))
     for name, value in (("text", text), ("label", label)):
         if not isinstance(value, str):
             raise TypeError(
@@ -121,7 +121,7 @@ def _is_table(source: Any) -> bool:
 
 
 def _files(
-    paths: list[str], text: str, label: str, threads: int | None, longest: int
+    paths: list[str], text: str, label: str, threads: int | None, options: ReadOptions
 ) -> list[TextFile]:
     for path in paths:
         _refuse_query(os.path.expanduser(path))
@@ -140,7 +140,7 @@ def _files(
                 "Hint: X, y = sklearn.datasets.load_svmlight_file(path), then "
                 "ClassCounts.from_matrix(X, y)."
             )
-    return [TextFile(file, text, label) for file in open_files(found, threads, longest)]
+    return [TextFile(file, text, label) for file in open_files(found, threads, options)]
 
 
 def _refuse_query(path: str) -> None:

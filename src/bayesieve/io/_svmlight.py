@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from bayesieve.io._format import Format
-from bayesieve.io._row_bounds import LONGEST_ROW, physical_memory, too_long
+from bayesieve.io._read_options import LONGEST_ROW
+from bayesieve.io._row_bounds import physical_memory, too_long
 
 __all__ = ["Svmlight", "svmlight_batches"]
 
