@@ -7,7 +7,7 @@ import uuid
 import pytest
 from tests.text.test_scripts import SENTENCES
 
-from bayesieve.text._reads_like_text import reads_like_text
+from bayesieve.utils._reads_like_text import reads_like_text
 
 
 def numbered(pattern: str, n: int = 200) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from bayesieve.text._scripts import is_spaced_word, sample_of, words_of_characters
+from bayesieve.utils._scripts import is_spaced_word, sample_of, words_of_characters
 
 __all__ = ["reads_like_text"]
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
-from bayesieve.text._scripts import default_analyzer, script_of
+from bayesieve.utils._scripts import default_analyzer, script_of
 
 SENTENCES = {
     "latin": "The waiter was kind and the soup was hot.",
