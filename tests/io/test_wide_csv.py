@@ -13,6 +13,7 @@ import pytest
 from bayesieve.exceptions import BadRowsWarning
 from bayesieve.io import _csv
 from bayesieve.io._bad_rows import BadRows
+from bayesieve.io._column_kinds import as_frame, read_columns
 from bayesieve.io._files import open_files
 from bayesieve.io._read_options import ReadOptions
 
@@ -142,11 +143,9 @@ def test_a_wide_table_is_that_of_pandas(tmp_path):
     path = tmp_path / "wide.csv"
     frame = pd.DataFrame(rng.normal(size=(60, 8000)).round(6)).add_prefix("g")
     frame.to_csv(path, index=False)
-    from bayesieve.io._typed_columns import typed_frame
-
     [file] = open_files([str(path)])
     [batch] = file.batches(file.columns, BadRows(False))
-    found = typed_frame(batch, file.columns, is_text=True)
+    found = as_frame(read_columns(batch, file.columns))
     pd.testing.assert_frame_equal(found, pd.read_csv(path), rtol=1e-15)
 
 

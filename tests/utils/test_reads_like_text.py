@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 import pytest
-from tests.text.test_scripts import SENTENCES
+from tests.utils.test_scripts import SENTENCES
 
 from bayesieve.utils._reads_like_text import reads_like_text
 

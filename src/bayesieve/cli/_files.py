@@ -24,6 +24,7 @@ __all__ = ["DataFiles", "check_model_file", "expanded"]
 
 _ZIP = b"PK\x03\x04"  # what saved counts and models begin with
 _DEFAULT = ReadOptions()
+_LOOKED_AT = 200  # columns; wider tables have their label at an end
 _BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
 
 
@@ -169,6 +170,27 @@ class DataFiles:
                         "tables that are read together must have the same columns. "
                         f"Got {name!r} in {file.path!r}, which {first.path!r} lacks."
                     )
+
+    def sample(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the first rows of some columns; of very many those at both ends."""
+        from bayesieve.io._roles import SAMPLE_ROWS
+
+        if len(names) > _LOOKED_AT:
+            half = _LOOKED_AT // 2
+            names = [*names[:half], *names[-half:]]
+        for _, _, batch in self.rows(names):
+            if batch.num_rows:  # a file may have a header only
+                part = batch.slice(0, SAMPLE_ROWS)
+                columns = (part.column(i).to_pylist() for i in range(len(names)))
+                return dict(zip(names, columns, strict=True))
+        told = "has no rows that can be read" if self.skip_bad_rows else "has no rows"
+        raise CommandError(f"{self.paths[0]!r} {told}.")
+
+    def whole_table(self) -> tuple[Any, list[str]]:
+        """Return all columns as an Arrow table, and what is to be said about it."""
+        from bayesieve.io._inspect import read_whole
+
+        return read_whole(self._files)
 
     def has_mixed_values(self, name: str) -> bool:
         """Whether a column of JSON files holds values of several kinds."""

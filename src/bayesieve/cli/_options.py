@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from bayesieve.io._read_options import LONGEST_ROW, ReadOptions
+from bayesieve.io._read_options import KINDS, LONGEST_ROW, ReadOptions
 
 __all__ = [
     "add_data_arguments",
@@ -59,6 +59,29 @@ _SEPARATORS = {
 }
 
 
+def _type_of_column(text: str) -> str:
+    column, _, kind = text.partition("=date:")
+    if not kind:
+        column, _, kind = text.rpartition("=")
+        if kind not in KINDS:
+            column = ""
+    if not column:
+        raise argparse.ArgumentTypeError(
+            "must be COLUMN=KIND with number, category, text, date, date:FORMAT or "
+            f"ignore. Got {text!r}."
+        )
+    return text
+
+
+def _thousands(text: str) -> str:
+    mark = {"space": " ", "comma": ",", "point": ".", "apostrophe": "'"}.get(text, text)
+    if mark not in (",", ".", " ", "'"):
+        raise argparse.ArgumentTypeError(
+            f"must be a comma, a point, a space or an apostrophe. Got {text!r}."
+        )
+    return mark
+
+
 def _separator(text: str) -> str:
     """Read --sep: a character or its name."""
     sep = _SEPARATORS.get(text.lower(), text)
@@ -92,7 +115,11 @@ def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> No
     )
     columns = parser.add_argument_group("columns")
     columns.add_argument(
-        "--text", metavar="COL", help="column of texts (guessed where it is clear)"
+        "--text",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="column of texts (guessed where it is clear); may be repeated",
     )
     columns.add_argument(
         "--no-text",
@@ -111,7 +138,38 @@ def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> No
         action="append",
         default=[],
         metavar="COL",
-        help="column to leave out of a table, such as an identifier; may be repeated",
+        help="column to leave out of a table, or a pattern such as 'x*'; may be "
+        "repeated",
+    )
+    if labelled:
+        columns.add_argument(
+            "--keep",
+            action="append",
+            default=[],
+            metavar="COL",
+            help="columns to use, and no others: a name or a pattern; may be repeated",
+        )
+    columns.add_argument(
+        "--types",
+        action="append",
+        default=[],
+        type=_type_of_column,
+        metavar="COL=KIND",
+        help="what a column is: number, category, text, date (or date:%%d.%%m.%%Y) or "
+        "ignore; may be repeated (found out)",
+    )
+    columns.add_argument(
+        "--decimal",
+        choices=[".", ","],
+        metavar="C",
+        help="mark before decimals, a point or a comma (found out by column)",
+    )
+    columns.add_argument(
+        "--thousands",
+        type=_thousands,
+        metavar="C",
+        help="mark between groups of digits: a comma, point, space or apostrophe "
+        "(found out by column)",
     )
     columns.add_argument(
         "--skip-bad-rows",

@@ -252,13 +252,13 @@ def _texts(
     if files.is_matrix:
         raise CommandError("a model of texts needs a table with a column of texts.")
     label = _label_column(files, settings, arguments)
-    text: str | None = arguments.text or settings.get("text")
+    text: str | None = next(iter(arguments.text), None) or settings.get("text")
     if text is None:
         columns = choose_columns(files, arguments, needs_label=False)
-        if columns.text is None:
+        if not columns.texts:
             raise CommandError("which column holds texts is not clear: say --text COL.")
         say_guesses(columns)
-        text = columns.text
+        text = columns.texts[0]
     check_column(text, files.columns, repr(files.paths[0]))
     empty = 0
     for path, before, batch in files.rows([text, *label], bad_rows):
@@ -283,7 +283,8 @@ def _table(
     arguments: argparse.Namespace,
     bad_rows: Any,
 ) -> Iterator[Batch]:
-    from bayesieve.io._typed_columns import typed_frame
+    from bayesieve.io._column_format import ColumnFormat
+    from bayesieve.io._column_kinds import as_frame, read_as
 
     names = getattr(model, "feature_names_in_", None)
     label = _label_column(files, settings, arguments)
@@ -300,11 +301,12 @@ def _table(
         if partition.kind == "categorical":
             kinds[name] = "category"
         elif partition.is_time:
-            kinds[name] = "time"
+            kinds[name] = "date"
+    formats = {name: ColumnFormat(kind) for name, kind in kinds.items()}
     named = hasattr(model, "feature_names_in_")
     for path, before, batch in files.rows([*names, *label], bad_rows):
         if batch.num_rows:
-            frame = typed_frame(batch, names, is_text=files.is_text, kinds=kinds)
+            frame = as_frame(read_as(batch, names, formats))
             truth = batch.column(len(names)).to_pylist() if label else None
             yield path, before, frame if named else frame.to_numpy(), truth
 

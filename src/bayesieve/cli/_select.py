@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import shlex
-import sys
 import warnings
 from dataclasses import asdict
 from typing import Any
@@ -38,6 +37,7 @@ from bayesieve.cli._show import (
 )
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
+from bayesieve.cli._told import complain, told_so_far
 
 __all__ = ["SELECT"]
 
@@ -91,7 +91,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     clock = Clock()
     with clock.measure("reading"):
-        data, columns = open_data(arguments)
+        data, columns = open_data(arguments, mixes=True)
     with warnings.catch_warnings(), InterruptWatch() as watch:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
@@ -120,6 +120,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "n_features": fitted.n_features,
         "train_rows": fitted.train_rows,
         "guessed": columns.guessed,
+        "ignored": getattr(data, "ignored", {}),
         "features": [asdict(feature) for feature in features],
         "certificate": None
         if described.certificate is None
@@ -134,20 +135,20 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "interrupted": interrupted,
     }
     _write_files(arguments, fitted, data.files.name, evaluation, clock.seconds, columns)
+    outcome["warnings"] = told_so_far()
     if arguments.json:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False, default=str))
     else:
         majority = data.labels.majority
         _show(outcome, features, arguments, majority, fitted.cv, Terminal())
     if interrupted:
-        if sys.stderr is not None:
-            told = "was not evaluated"
-            if cut_short:
-                told = "is cut short: the search of its weights had not ended"
-            elif fitted.interrupted:
-                told = f"knows the first {fitted.train_rows:,} rows only"
-            where = "" if arguments.save is None else f" in {arguments.save!r}"
-            print(f"bayesieve: interrupted; the model{where} {told}", file=sys.stderr)
+        told = "was not evaluated"
+        if cut_short:
+            told = "is cut short: the search of its weights had not ended"
+        elif fitted.interrupted:
+            told = f"knows the first {fitted.train_rows:,} rows only"
+        where = "" if arguments.save is None else f" in {arguments.save!r}"
+        complain(f"interrupted; the model{where} {told}")
         return EXIT_INTERRUPTED
     return None
 

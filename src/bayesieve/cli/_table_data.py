@@ -17,8 +17,11 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
+from bayesieve.cli._reading_told import say_how_read, say_what_is_suspicious
 from bayesieve.counts import ClassCounts
-from bayesieve.io._typed_columns import typed_frame
+from bayesieve.io._column_format import Marks, ReadColumn
+from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
+from bayesieve.io._roles import left_out
 from bayesieve.naive_bayes import SelectiveNB
 
 __all__ = ["TableData"]
@@ -37,6 +40,7 @@ class TableData:
         self,
         files: DataFiles,
         columns: Columns,
+        names: list[str],
         rows: LabelledRows,
         arguments: argparse.Namespace,
     ) -> None:
@@ -49,8 +53,27 @@ class TableData:
         import pyarrow
 
         table = pyarrow.Table.from_batches(b for _, b in rows.batches("Reading"))
-        names = columns.features
-        self._frame = typed_frame(table.combine_chunks(), names, is_text=files.is_text)
+        kinds = columns.kinds | dict.fromkeys(columns.texts, "text")
+        marks = Marks(arguments.decimal, arguments.thousands)
+        read = read_columns(table.combine_chunks(), names, kinds=kinds, marks=marks)
+        #: Why columns are left out, by their names.
+        self.ignored: dict[str, str] = {}
+        if self.model == "selective":
+            read = self._without_empty(read)
+        self.read = read
+        say_how_read(read, self.ignored)
+        say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
+        self._frame = as_frame(read)
+
+    def _without_empty(self, read: list[ReadColumn]) -> list[ReadColumn]:
+        """Leave out what can say nothing, unless somebody has said what it is."""
+        said = {*self.columns.kinds, *self.columns.texts}
+        found = {own.name: left_out(own) for own in read if own.name not in said}
+        kept = [own for own in read if not found.get(own.name)]
+        if not kept:
+            return read
+        self.ignored = {name: why for name, why in found.items() if why}
+        return kept
 
     def count(self, interrupt: Any = None) -> Any:
         """Return the counts of all rows, for the models that have counts."""
@@ -73,7 +96,11 @@ class TableData:
         held = held_out(self._codes, self.share, self.seed)
         X, X_test = self._frame[~held], self._frame[held]
         y = self.labels.classes[self._codes[~held]]
-        settings = {"features": self.columns.features, "label": self.labels.column}
+        settings = {
+            "features": list(self._frame.columns),
+            "label": self.labels.column,
+            "formats": formats_of(self.read),
+        }
         if self.model == "selective" and self.arguments.weights:
             raise CommandError(
                 "--weights is for texts, svmlight files and --model multinomial or "

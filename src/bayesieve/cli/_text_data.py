@@ -179,7 +179,7 @@ class TextData:
             held_out=self._held_out if evaluates else None,
             cv=cv,
             interrupted=stopped,
-            settings={"text": self.columns.text, "label": self.labels.column},
+            settings={"text": self.columns.texts[0], "label": self.labels.column},
         )
 
     def _held_out(self) -> Batches:

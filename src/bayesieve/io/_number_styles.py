@@ -23,13 +23,15 @@ _CODES = (
     "MXN|ZAR|TRY|SGD|HKD"
 )
 _UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
+_MINUS, _APOSTROPHE = "\u2212", "\u2019"
 _SPACES = "\u00a0\u2007\u2009\u202f"  # that may stand between digits, made plain ones
 _SPACE = rf"[\s{_SPACES}]*"
 #: A sign, a unit on either side, digits with marks; accountants put brackets around
 #: what is negative.
 _WRITTEN = (
-    rf"^{_SPACE}(?P<open>\(?){_SPACE}(?P<sign>[-+−]?){_SPACE}(?P<before>{_UNIT})?"
-    rf"{_SPACE}(?P<sign2>[-+−]?){_SPACE}(?P<digits>[0-9.,'’ {_SPACES}]*[0-9][.,]?)"
+    rf"^{_SPACE}(?P<open>\(?){_SPACE}(?P<sign>[-+{_MINUS}]?){_SPACE}(?P<before>{_UNIT})?"
+    rf"{_SPACE}(?P<sign2>[-+{_MINUS}]?){_SPACE}"
+    rf"(?P<digits>[0-9.,'{_APOSTROPHE} {_SPACES}]*[0-9][.,]?)"
     rf"(?P<power>[eE][-+]?[0-9]+)?{_SPACE}(?P<after>{_UNIT})?(?P<sign3>-?)"
     rf"(?P<close>\)?){_SPACE}$"
 )
@@ -64,10 +66,12 @@ class NumberStyle:
         digits = written.digits
         fits = pc.fill_null(pc.match_substring_regex(digits, self._pattern()), False)
         if self.unit:
-            known = pc.or_(pc.equal(written.unit, ""), pc.equal(written.unit, self.unit))
+            known = pc.or_(
+                pc.equal(written.unit, ""), pc.equal(written.unit, self.unit)
+            )
         else:
             known = pc.equal(written.unit, "")
-        fits = pc.and_(fits, pc.fill_null(known, False))
+        fits = pc.and_(fits, known)
         plain = pc.if_else(fits, digits, None)
         if self.thousands:
             plain = pc.replace_substring(plain, self.thousands, "")
@@ -121,12 +125,12 @@ def _cut(values: Any) -> _Written:
     )
     for space in _SPACES:
         digits = pc.replace_substring(digits, space, " ")
-    digits = pc.utf8_trim_whitespace(pc.replace_substring(digits, "’", "'"))
+    digits = pc.utf8_trim_whitespace(pc.replace_substring(digits, _APOSTROPHE, "'"))
     signs = [pc.struct_field(parts, f"sign{n}") for n in ("", "2", "3")]
     signs += [pc.struct_field(parts, "open"), pc.struct_field(parts, "close")]
     joined = pc.fill_null(pc.binary_join_element_wise(*signs, ""), "")
-    minus = pc.is_in(joined, value_set=_array(["-", "−", "()"]))
-    proper = pc.is_in(joined, value_set=_array(["", "+", "-", "−", "()"]))
+    minus = pc.is_in(joined, value_set=_array(["-", _MINUS, "()"]))
+    proper = pc.is_in(joined, value_set=_array(["", "+", "-", _MINUS, "()"]))
     both = pc.and_(pc.not_equal(before, ""), pc.not_equal(after, ""))
     proper = pc.and_(proper, pc.invert(pc.fill_null(both, False)))
     return _Written(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
-__all__ = ["LARGEST_ROW", "LONGEST_ROW", "ReadOptions"]
+__all__ = ["KINDS", "LARGEST_ROW", "LONGEST_ROW", "ReadOptions"]
+
+#: What a column can be said to be.
+KINDS = ("number", "category", "text", "date", "ignore")
 
 # Longest row of a file, unless another is asked for; buffers are as large.
 LONGEST_ROW = 1 << 25
