@@ -215,15 +215,15 @@ def add_text_arguments(parser: argparse.ArgumentParser) -> None:
     text.add_argument(
         "--ngrams",
         type=_ngrams,
-        default=(1, 1),
         metavar="N",
-        help="terms of up to N words, or A-B (default: 1)",
+        help="terms of up to N words, or A-B (default: 1; 1-2 characters of Chinese "
+        "and Japanese, 2-4 of Thai and the like)",
     )
     text.add_argument(
         "--analyzer",
         choices=["word", "char", "char_wb"],
-        default="word",
-        help="terms of words or of characters (default: word)",
+        help="terms of words or of characters (default: word, and char where words "
+        "have no spaces between them)",
     )
     text.add_argument(
         "--min-df",
@@ -276,8 +276,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 def text_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `add_text_arguments` as estimators name them."""
     return {
-        "ngram_range": arguments.ngrams,
-        "analyzer": arguments.analyzer,
+        "ngram_range": arguments.ngrams or (1, 1),
+        "analyzer": arguments.analyzer or "word",
         "min_df": arguments.min_df,
         "max_df": arguments.max_df,
         "stop_words": arguments.stop_words,

@@ -37,7 +37,7 @@ from bayesieve.cli._show import (
 )
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
-from bayesieve.cli._told import complain, told_so_far
+from bayesieve.cli._told import complain, tell, told_so_far
 
 __all__ = ["SELECT"]
 
@@ -111,6 +111,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
     model = fitted.model
     described = describe(model)
     features = selected_features(described, fitted.counts)
+    _doubt_label(columns, len(features), evaluation)
     outcome: dict[str, Any] = {
         "data": data.files.name,
         "model": type(model).__name__,
@@ -151,6 +152,20 @@ def _run(arguments: argparse.Namespace) -> int | None:
         complain(f"interrupted; the model{where} {told}")
         return EXIT_INTERRUPTED
     return None
+
+
+def _doubt_label(columns: Columns, k: int, scores: dict[str, Any] | None) -> None:
+    """Say that a label that was guessed cannot be told, and which others there are."""
+    if "--label" not in columns.guessed:
+        return
+    if k and (scores is None or scores["accuracy"] > scores["majority_accuracy"]):
+        return
+    others = [f"--label {shlex.quote(own)}" for own in columns.labels[1:5]]
+    hint = f" Hint: other columns look like labels too: {', '.join(others)}."
+    tell(
+        f"warning: {columns.label!r} was guessed to be the label, and other columns do "
+        f"not tell it better than guessing.{hint if others else ''}"
+    )
 
 
 def _write_files(

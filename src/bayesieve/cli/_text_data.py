@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ from bayesieve.cli._held_out import held_out
 from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import text_parameters
+from bayesieve.cli._told import tell
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes import SparseTextNB
+from bayesieve.utils._scripts import default_analyzer, script_of
 
-__all__ = ["TextData", "texts_of"]
+__all__ = ["TextData", "settle_analyzer", "texts_of"]
 
 #: Above this many terms the comparison with all of them is left out.
 _MOST_TERMS = 3_000_000
@@ -55,6 +57,23 @@ def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
     return values
 
 
+def settle_analyzer(
+    arguments: argparse.Namespace, name: str, texts: Sequence[Any]
+) -> None:
+    """Cut texts as their script asks for, unless somebody has said how."""
+    texts = [text for text in texts if isinstance(text, str)]
+    analyzer, ngrams = default_analyzer(texts)
+    if arguments.analyzer is not None or analyzer == "word":
+        return
+    arguments.analyzer = analyzer
+    arguments.ngrams = arguments.ngrams or ngrams
+    low, high = arguments.ngrams
+    tell(
+        f"the texts of {name!r} are {script_of(texts).title()}: cut into {low} to "
+        f"{high} characters (--analyzer word or --ngrams change it)"
+    )
+
+
 class TextData:
     """Labelled texts in files, for a command with data, text and model arguments."""
 
@@ -70,6 +89,7 @@ class TextData:
         self.files, self.columns, self._rows = files, columns, rows
         self.arguments = arguments
         self.labels, self.interrupted = rows.labels, rows.interrupted
+        settle_analyzer(arguments, columns.texts[0], rows.first.column(0).to_pylist())
         self.model = "multinomial" if arguments.model == "auto" else arguments.model
         if self.model not in ("multinomial", "bernoulli"):
             raise CommandError(

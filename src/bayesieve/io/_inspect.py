@@ -355,7 +355,8 @@ def _facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
     elif role == "text":
         kind = f"text ({script_of([str(value or '') for value in values[:1000]])})"
     if kind == "string" and distinct == 2:
-        lower = {str(v).lower() for v in values.tolist() if v is not None}
+        some = own.strings.values.to_pylist() if own.strings else values.tolist()
+        lower = {str(value).lower() for value in some if value not in (None, "")}
         kind = "boolean" if lower == {"true", "false"} else kind
     return ColumnFacts(
         own.name, role, kind, missing, distinct, _examples(values), notes

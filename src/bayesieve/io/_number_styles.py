@@ -46,7 +46,7 @@ class NumberStyle:
     thousands: str = ""
     unit: str = ""
 
-    def _pattern(self) -> str:
+    def _digits(self) -> str:
         """What digits look like in this style."""
         decimal, digits = re.escape(self.decimal), "[0-9]+"
         if self.thousands:
@@ -55,32 +55,41 @@ class NumberStyle:
             if self.thousands == ",":  # 12,34,567 in India
                 groups += r"|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
             digits = f"(?:{digits}|{groups})"
-        return rf"^(?:{digits}(?:{decimal}[0-9]*)?|{decimal}[0-9]+)$"
+        return rf"(?:{digits}(?:{decimal}[0-9]*)?|{decimal}[0-9]+)"
 
     def numbers(self, values: Any) -> NDArray[np.float64]:
-        """Return an Arrow array of strings as numbers; NaN for what is no number."""
-        return self._numbers(_cut(values))
+        """Return an Arrow array of strings as numbers; NaN for what is no number.
+
+        Most are written simply, and are read without being cut into pieces.
+        """
+        pc = _compute()
+        values = values.cast("string")
+        unit = re.escape(self.unit) + "?" if len(self.unit) == 1 else ""
+        simple = rf"^-?{unit} ?{self._digits()} ?{unit}$"
+        fits = pc.fill_null(pc.match_substring_regex(values, simple), False)
+        plain = values if pc.all(fits).as_py() else values.filter(fits)
+        for mark in (self.unit if unit else "", " ", self.thousands):
+            if mark:
+                plain = pc.replace_substring(plain, mark, "")
+        found = _as_floats(plain, self.decimal)
+        if plain is values or len(plain) == len(values):
+            return found
+        rest = fits.to_numpy(zero_copy_only=False)
+        every = np.empty(len(values))
+        every[rest] = found
+        every[~rest] = self._numbers(_cut(values.filter(pc.invert(fits))))
+        return every
 
     def _numbers(self, written: _Written) -> NDArray[np.float64]:
         pc = _compute()
-        digits = written.digits
-        fits = pc.fill_null(pc.match_substring_regex(digits, self._pattern()), False)
-        if self.unit:
-            known = pc.or_(
-                pc.equal(written.unit, ""), pc.equal(written.unit, self.unit)
-            )
-        else:
-            known = pc.equal(written.unit, "")
-        fits = pc.and_(fits, known)
-        plain = pc.if_else(fits, digits, None)
+        fits = pc.match_substring_regex(written.digits, f"^{self._digits()}$")
+        known = pc.is_in(written.unit, value_set=_array(["", self.unit]))
+        fits = pc.and_(pc.fill_null(fits, False), known)
+        plain = pc.if_else(fits, written.digits, None)
         if self.thousands:
             plain = pc.replace_substring(plain, self.thousands, "")
-        if self.decimal == ",":
-            plain = pc.replace_substring(plain, ",", ".")
         plain = pc.binary_join_element_wise(plain, written.power, "")
-        found = np.asarray(
-            plain.cast("float64").to_numpy(zero_copy_only=False), dtype=np.float64
-        )
+        found = _as_floats(plain, self.decimal)
         return np.where(written.negative, -found, found)
 
 
@@ -93,15 +102,19 @@ _STYLES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StyleGuess:
-    """A style that fits all values of a column; `other` fits too, with other values."""
+    """A style that fits all values of a column, and the numbers they are.
+
+    `other` fits too, with other numbers.
+    """
 
     style: NumberStyle
+    numbers: NDArray[np.float64]
     other: NumberStyle | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Written:
     digits: Any
     power: Any
@@ -114,6 +127,13 @@ def _compute() -> Any:
     from pyarrow import compute
 
     return compute
+
+
+def _as_floats(values: Any, decimal: str) -> NDArray[np.float64]:
+    if decimal == ",":
+        values = _compute().replace_substring(values, ",", ".")
+    floats = values.cast("float64").to_numpy(zero_copy_only=False)
+    return np.asarray(floats, dtype=np.float64)
 
 
 def _cut(values: Any) -> _Written:
@@ -158,24 +178,26 @@ def guess_style(
         The marks, where somebody has said them.
     """
     styles = _STYLES if decimal is thousands is None else _said(decimal, thousands)
-    for part in (distinct[:_LOOKED_AT], distinct):
-        written = _cut(part)
-        if not len(part) or written.digits.null_count:
-            return None
-        units = set(written.unit.unique().to_pylist()) - {""}
-        if len(units) > 1:
-            return None  # amounts in two currencies cannot be compared
-        unit = units.pop() if units else ""
-        own = [replace(style, unit=unit) for style in styles]
-        read = [style._numbers(written) for style in own]
-        fits = [not np.isnan(values).any() for values in read]
-        styles = tuple(style for style, fit in zip(own, fits, strict=True) if fit)
-        if not styles:
-            return None
-    readings = [values for values, fit in zip(read, fits, strict=True) if fit]
-    differ = (not np.array_equal(values, readings[0]) for values in readings)
-    others = [style for style, other in zip(styles, differ, strict=True) if other]
-    return StyleGuess(styles[0], others[0] if others else None)
+    some = distinct[:_LOOKED_AT]
+    written = _cut(some)
+    if not len(some) or written.digits.null_count:
+        return None
+    units = set(written.unit.unique().to_pylist()) - {""}
+    if len(units) > 1:
+        return None  # amounts in two currencies cannot be compared
+    unit = units.pop() if units else ""
+    readings: list[tuple[NumberStyle, NDArray[np.float64]]] = []
+    for style in (replace(own, unit=unit) for own in styles):
+        if np.isnan(style._numbers(written)).any():
+            continue
+        values = style.numbers(distinct)
+        if not np.isnan(values).any():
+            readings.append((style, values))
+    if not readings:
+        return None
+    best, values = readings[0]
+    others = [own for own, other in readings if not np.array_equal(other, values)]
+    return StyleGuess(best, values, others[0] if others else None)
 
 
 def _said(decimal: str | None, thousands: str | None) -> tuple[NumberStyle, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,6 +56,8 @@ _MISSING_NUMBERS = (
     ),
 )
 # A column is one of numbers if nearly all rows have one, and the others say few things.
+_LOOKED_AT = 200
+_NUMBER = re.compile(r"^\W*[0-9][0-9.,' \u00a0\u202f]*\W*$")
 _MOST_STRAYS, _LEAST_SHARE, _LEAST_NUMBERS = 20, 0.95, 10
 
 
@@ -111,12 +114,12 @@ class StringColumn:
         return self._in_style(name, guess, distinct)
 
     def _in_style(self, name: str, guess: StyleGuess, distinct: Any) -> ReadColumn:
-        numbers = guess.style.numbers(self.values)
-        numbers[self.no_number[:-1]] = np.nan
+        numbers = np.full(len(self.values), np.nan)
+        numbers[~self.no_number[:-1]] = guess.numbers
         shown = _example(guess, distinct)
         style: NumberStyle | None = guess.style
         guessed, doubt = f"{shown} as {_number(guess.style, shown)}", ""
-        if _is_plain(distinct, guess.style):
+        if _is_plain(distinct, guess.numbers):
             style, guessed = None, ""
         if guess.other is not None:
             other = _number(guess.other, shown)
@@ -160,6 +163,8 @@ class StringColumn:
 
     def nearly_numbers(self, name: str, marks: Marks) -> ReadColumn:
         """Numbers with few strays, which are missing; else a category."""
+        if not self._some_numbers():
+            return self.as_they_are(name, "category")
         share, numbers, style = self.best_numbers(marks)
         stray = np.isnan(numbers) & ~self.no_number[:-1]
         n_numbers = int((~np.isnan(numbers)).sum())
@@ -179,6 +184,12 @@ class StringColumn:
             return self.as_they_are(name, "category", doubt)
         return self.as_they_are(name, "category")
 
+    def _some_numbers(self) -> bool:
+        """Whether a fair share of some values could be numbers; quick."""
+        some = self.distinct()[:_LOOKED_AT]
+        digits = [own for own in some.to_pylist() if _NUMBER.search(own)]
+        return len(digits) >= 0.4 * len(some)
+
     def with_strays(
         self, name: str, numbers: NDArray[Any], style: NumberStyle, stray: NDArray[Any]
     ) -> ReadColumn:
@@ -193,7 +204,8 @@ class StringColumn:
             else f"{number:,} values that are no numbers"
         )
         guessed = f"{what} ({shown}) as missing"
-        plain = _is_plain(self.values.filter(~np.isnan(numbers)), style)
+        there = ~np.isnan(numbers)
+        plain = _is_plain(self.values.filter(there), numbers[there])
         format = ColumnFormat("number", None if plain else style, strays=True)
         return ReadColumn(name, format, self.spread(numbers), guessed)
 
@@ -270,13 +282,24 @@ def _is_in(values: Any, known: Sequence[str]) -> NDArray[np.bool_]:
     )
 
 
-def _is_plain(distinct: Any, style: NumberStyle) -> bool:
-    """Whether values are numbers as any program writes them, with the same values."""
+def _is_plain(distinct: Any, numbers: NDArray[np.float64]) -> bool:
+    """Whether numbers are what any program reads from their strings."""
+    return all(
+        _castable(own) and np.array_equal(_cast(own), numbers[: len(own)])
+        for own in (distinct[:_LOOKED_AT], distinct)
+    )
+
+
+def _castable(values: Any) -> bool:
     try:
-        plain = distinct.cast("float64").to_numpy(zero_copy_only=False)
+        values.cast("float64")
     except needs("pyarrow").ArrowInvalid:
         return False
-    return np.array_equal(plain, style.numbers(distinct))
+    return True
+
+
+def _cast(values: Any) -> NDArray[np.float64]:
+    return np.asarray(values.cast("float64").to_numpy(zero_copy_only=False))
 
 
 def _example(guess: StyleGuess, distinct: Any) -> str:
@@ -300,25 +323,32 @@ def _number(style: NumberStyle, text: str) -> str:
 
 def plain_numbers(column: Any) -> Any:
     """Return strings as numbers where all are written plainly, which is quick."""
-    import pyarrow
+    pyarrow = needs("pyarrow")
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.combine_chunks()
+        if isinstance(column, pyarrow.ChunkedArray):
+            column = pyarrow.concat_arrays(column.chunks)
+    # A cast that fails has taken its time with every value: some are tried before.
+    some = column[:_LOOKED_AT], column[-_LOOKED_AT:]
+    masked = [_without_missing(own) for own in some]
+    if not all(map(_castable, masked)):
+        return None
+    if not any(own.null_count for own in masked) and _castable(column):
+        return _cast(column)
+    column = _without_missing(column)
+    if column.null_count == len(column) or not _castable(column):
+        return None
+    return _cast(column)
+
+
+def _without_missing(column: Any) -> Any:
+    """Strings, null where one says that there is no number."""
     from pyarrow import compute
 
-    try:
-        return np.asarray(column.cast("float64").to_numpy())
-    except pyarrow.ArrowInvalid:
-        pass
+    pyarrow = needs("pyarrow")
     known = pyarrow.array((*_MISSING, *_MISSING_NUMBERS), column.type)
     missing = compute.is_in(column, value_set=known)
-    column = compute.if_else(missing, pyarrow.scalar(None, column.type), column)
-    if column.null_count == len(column):
-        return None
-    try:
-        column = column.cast("float64")
-    except pyarrow.ArrowInvalid:
-        return None
-    if isinstance(column, pyarrow.ChunkedArray):
-        return np.asarray(column.to_numpy())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+    return compute.if_else(missing, pyarrow.scalar(None, column.type), column)
 
 
 def points_between_thousands(numbers: NDArray[Any], column: Any) -> str:
