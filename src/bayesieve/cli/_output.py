@@ -123,6 +123,7 @@ def report_data(
     evaluation: dict[str, Any] | None,
     seconds: dict[str, float],
     command_line: list[str],
+    inspected: Any = None,
 ) -> Any:
     """Collect everything a report shows."""
     from bayesieve.inspection import collect_report
@@ -142,6 +143,7 @@ def report_data(
         parameters=parameters,
         command=shlex.join(command_line),
         cv=None if fitted.cv is None else fitted.cv.rows,
+        inspected=inspected,
     )
 
 

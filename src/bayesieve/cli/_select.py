@@ -135,7 +135,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "report": arguments.report,
         "interrupted": interrupted,
     }
-    _write_files(arguments, fitted, data.files.name, evaluation, clock.seconds, columns)
+    _write_files(arguments, fitted, data, evaluation, clock.seconds)
     outcome["warnings"] = told_so_far()
     if arguments.json:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False, default=str))
@@ -171,10 +171,9 @@ def _doubt_label(columns: Columns, k: int, scores: dict[str, Any] | None) -> Non
 def _write_files(
     arguments: argparse.Namespace,
     fitted: Any,
-    name: str,
+    source: Any,
     evaluation: dict[str, Any] | None,
     seconds: dict[str, float],
-    columns: Columns,
 ) -> None:
     """Write the model and the report, as asked for."""
     if arguments.save is None and arguments.report is None:
@@ -185,10 +184,11 @@ def _write_files(
         warnings.simplefilter("ignore")  # gaps of the path are in the report
         data = report_data(
             fitted,
-            data_name=name,
+            data_name=source.files.name,
             evaluation=evaluation,
             seconds=seconds,
             command_line=arguments.command_line,
+            inspected=_inspected(source),
         )
     if arguments.save is not None:
         settings = fitted.settings | {"unit": fitted.unit}
@@ -196,6 +196,15 @@ def _write_files(
         save_model(fitted.model, arguments.save, notes=notes)
     if arguments.report is not None:
         report_page(arguments.report, data)
+
+
+def _inspected(source: Any) -> Any:
+    """How the data was read: columns of a table, and all that was told."""
+    from bayesieve.io import Inspection
+
+    columns = source.facts() if hasattr(source, "facts") else []
+    n_rows = int(source.labels.rows.sum())
+    return Inspection(source.files.name, n_rows, columns, told_so_far())
 
 
 def _show(

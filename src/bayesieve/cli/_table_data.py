@@ -21,6 +21,7 @@ from bayesieve.cli._reading_told import say_how_read, say_what_is_suspicious
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
+from bayesieve.io._inspect import ColumnFacts, column_facts
 from bayesieve.io._roles import left_out
 from bayesieve.naive_bayes import SelectiveNB
 
@@ -28,6 +29,7 @@ __all__ = ["TableData"]
 
 #: Values from which fitting takes more than a second or so.
 _SLOW_CELLS = 2_000_000
+_MOST_FACTS = 200  # columns of a report
 
 
 class TableData:
@@ -58,9 +60,9 @@ class TableData:
         read = read_columns(table.combine_chunks(), names, kinds=kinds, marks=marks)
         #: Why columns are left out, by their names.
         self.ignored: dict[str, str] = {}
+        self._every, self.read = read, read
         if self.model == "selective":
-            read = self._without_empty(read)
-        self.read = read
+            self.read = read = self._without_empty(read)
         say_how_read(read, self.ignored)
         say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
         self._frame = as_frame(read)
@@ -74,6 +76,20 @@ class TableData:
             return read
         self.ignored = {name: why for name, why in found.items() if why}
         return kept
+
+    def facts(self) -> list[ColumnFacts]:
+        """What each column is, for a report; the label last."""
+        roles = {"identifier": "id", "constant": "constant"}
+        found = [
+            column_facts(own, roles.get(self.ignored.get(own.name, ""), own.kind), [])
+            for own in self._every[:_MOST_FACTS]
+        ]
+        classes = [str(label) for label in self.labels.classes.tolist()]
+        name = self.labels.column
+        return [
+            *found,
+            ColumnFacts(name, "label", "classes", 0, len(classes), classes[:3], []),
+        ]
 
     def count(self, interrupt: Any = None) -> Any:
         """Return the counts of all rows, for the models that have counts."""

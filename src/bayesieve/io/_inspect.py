@@ -28,7 +28,7 @@ from bayesieve.io._roles import (
 from bayesieve.io._suspicions import gives_label_away, repeated_rows
 from bayesieve.utils._scripts import script_of
 
-__all__ = ["ColumnFacts", "Inspection", "inspect", "inspect_table"]
+__all__ = ["ColumnFacts", "Inspection", "column_facts", "inspect", "inspect_table"]
 
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 40
@@ -313,7 +313,7 @@ def inspect_table(
                     f"tells the label in {100 * share:.4g} % of the rows; a column "
                     "that is known only once the label is must be left out"
                 )
-        facts.append(_facts(column, role, found))
+        facts.append(column_facts(column, role, found))
     every = [*notes]
     repeated = repeated_rows(read, np.zeros(table.num_rows, dtype=np.int64))
     if repeated:
@@ -343,7 +343,8 @@ def _role(
     return {"identifier": "id", "constant": "constant"}.get(why, own.kind)
 
 
-def _facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
+def column_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
+    """What is known of a column with a role."""
     values = np.asarray(own.values)
     missing, distinct = n_missing(own), n_distinct(own)
     kind = "string"
