@@ -63,7 +63,7 @@ class TableData:
         self._every, self.read = read, read
         if self.model == "selective":
             self.read = read = self._without_empty(read)
-        say_how_read(read, self.ignored)
+        say_how_read(self._every, self.ignored)
         say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
         self._frame = as_frame(read)
 

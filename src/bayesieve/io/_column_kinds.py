@@ -14,8 +14,10 @@ import numpy as np
 
 from bayesieve.io._column_format import ColumnFormat, Marks, ReadColumn
 from bayesieve.io._number_styles import NumberStyle
+from bayesieve.io._suspicions import missing_as
 from bayesieve.io._string_column import (
     StringColumn,
+    are_codes,
     plain_numbers,
     points_between_thousands,
     said_dates,
@@ -91,8 +93,13 @@ def read_column(
         return _typed(column, name, kind)
     if kind in ("", "number"):
         plain = None if marks.said else plain_numbers(column)
+        if plain is not None and kind == "" and are_codes(plain, column):
+            guessed = "codes with zeros in front as categories"
+            return replace(
+                StringColumn(column).as_they_are(name, "category"), guessed=guessed
+            )
         if plain is not None:
-            doubt = points_between_thousands(plain, column)
+            doubt = points_between_thousands(plain, column) or missing_as(plain)
             return ReadColumn(name, ColumnFormat("number"), plain, doubt=doubt)
     strings = StringColumn(column)
     if kind in ("category", "text"):
@@ -101,8 +108,12 @@ def read_column(
         return said_numbers(strings, name, marks)
     if kind == "date":
         return said_dates(strings, name, date)
-    found = strings.numbers(name, marks) or strings.dates(name)
-    return found or strings.nearly_numbers(name, marks)
+    return (
+        strings.numbers(name, marks)
+        or strings.dates(name)
+        or strings.nearly_dates(name)
+        or strings.nearly_numbers(name, marks)
+    )
 
 
 # ----------------------------------------------------------------- columns with types
@@ -134,7 +145,10 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
         raise ValueError(
             f"Column {name!r} was said to hold {kind}s, and holds {type} in the file."
         )
-    return ReadColumn(name, ColumnFormat("number" if numeric else "category"), values)
+    if not numeric:
+        return ReadColumn(name, ColumnFormat("category"), values)
+    doubt = missing_as(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    return ReadColumn(name, ColumnFormat("number"), values, doubt=doubt)
 
 
 # ---------------------------------------------------------------------- as known before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,7 +26,7 @@ from bayesieve.io._roles import (
     n_distinct,
     n_missing,
 )
-from bayesieve.io._suspicions import gives_label_away, repeated_rows
+from bayesieve.io._suspicions import gives_label_away, odd_labels, repeated_rows
 from bayesieve.utils._scripts import script_of
 
 __all__ = ["ColumnFacts", "Inspection", "column_facts", "inspect", "inspect_table"]
@@ -306,6 +307,8 @@ def inspect_table(
             others = [repr(own) for own in roles.labels if own != label][:4]
             other = f"; it could be {' or '.join(others)}" if others else ""
             found.append(f"guessed to be the label{other}")
+        if role == "label":
+            found += odd_labels(*_classes(column))
         if codes is not None and role in ("number", "category", "date"):
             share = gives_label_away(column, codes, n_classes)
             if share is not None:
@@ -332,6 +335,16 @@ def _codes(
     return np.array([found[value] for value in own.values], np.int64), len(found)
 
 
+def _classes(own: ReadColumn) -> tuple[list[Any], list[int]]:
+    """Labels as they are written, and how many rows each has."""
+    values = own.values
+    if own.strings is not None:
+        written = [*own.strings.values.to_pylist(), ""]
+        values = [written[code] for code in own.strings.codes.tolist()]
+    there = Counter(value for value in values if value not in (None, ""))
+    return list(there), list(there.values())
+
+
 def _role(
     own: ReadColumn, label: str | None, ignored: Sequence[str], said: Mapping[str, Any]
 ) -> str:
@@ -351,7 +364,7 @@ def column_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
     if values.dtype.kind in "iuf":
         there = values[values == values]
         kind = "integer" if (there == np.floor(there)).all() else "decimal"
-    elif values.dtype.kind == "M":
+    elif own.kind == "date":
         kind = "date"
     elif role == "text":
         kind = f"text ({script_of([str(value or '') for value in values[:1000]])})"
