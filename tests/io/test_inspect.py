@@ -172,5 +172,5 @@ def test_a_matrix_and_an_empty_file(tmp_path):
     for text in ("", "a,b\n"):
         empty = tmp_path / "e.csv"
         empty.write_text(text)
-        with pytest.raises(ValueError, match="empty|no rows"):
+        with pytest.raises(ValueError, match=r"empty|no rows"):
             inspect(empty)
