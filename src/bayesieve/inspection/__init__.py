@@ -5,6 +5,7 @@ from __future__ import annotations
 from bayesieve.inspection._calibration import Calibration, calibration
 from bayesieve.inspection._discount_display import DiscountDisplay
 from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
+from bayesieve.inspection._input_shift import ColumnShift, InputShift, input_shift
 from bayesieve.inspection._partition_display import PartitionDisplay
 from bayesieve.inspection._reliability_display import ReliabilityDisplay
 from bayesieve.inspection._report_collect import collect_report
@@ -16,8 +17,10 @@ from bayesieve.inspection._weight_path_display import WeightPathDisplay
 
 __all__ = [
     "Calibration",
+    "ColumnShift",
     "DiscountDisplay",
     "FeatureWeightsDisplay",
+    "InputShift",
     "PartitionDisplay",
     "ReliabilityDisplay",
     "ReportData",
@@ -26,5 +29,6 @@ __all__ = [
     "WeightPathDisplay",
     "calibration",
     "collect_report",
+    "input_shift",
     "render_report",
 ]

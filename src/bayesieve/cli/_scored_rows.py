@@ -1,0 +1,297 @@
+"""The rows of files as a saved model takes them: texts, tables and matrices.
+
+The one place where files are read for a model that is there already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesieve.cli._columns import choose_columns, say_guesses
+from bayesieve.cli._command import CommandError
+from bayesieve.cli._files import DataFiles
+from bayesieve.io._near_names import check_column
+
+__all__ = ["SavedModel", "ScoredBatch", "ScoredRows", "matching_columns"]
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A classifier from a file, and what the command line noted beside it."""
+
+    path: str
+    model: Any
+    settings: dict[str, str]
+
+    @classmethod
+    def read(cls, path: str) -> SavedModel:
+        """Load a model that predicts labels."""
+        from bayesieve.persistence import load_model, load_notes
+        from bayesieve.utils._strict_json import read_json
+
+        model = load_model(path)
+        if not hasattr(model, "predict"):
+            raise CommandError(
+                f"{path!r} holds a {type(model).__name__}, which selects "
+                "features and predicts no labels."
+            )
+        try:
+            settings = read_json(load_notes(path).get("cli", "{}"))
+        except ValueError:
+            settings = None
+        if not isinstance(settings, dict):
+            raise CommandError(f"the notes of {path!r} are damaged.")
+        own = {key: value for key, value in settings.items() if isinstance(value, str)}
+        return cls(path, model, own)
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether its rows are texts."""
+        return hasattr(self.model, "support_terms_")
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """Rows of one file.
+
+    Attributes
+    ----------
+    path : str
+    before : int
+        Rows of the file before these.
+    rows : object
+        As the model takes them.
+    labels : list or None
+        What the data says, None where it has no labels.
+    kept : list of pyarrow.Array
+        The columns that were asked for, as they are in the data.
+    """
+
+    path: str
+    before: int
+    rows: Any
+    labels: list[Any] | None
+    kept: list[Any]
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """The rows of some files for one model, in batches.
+
+    Attributes
+    ----------
+    saved : SavedModel
+    files : DataFiles
+    label, text : str or None
+        Columns of the labels and of the texts.
+    names : list of str
+        All columns of the model, in its order.
+    columns : list of str
+        Those that it uses; what has no weight is not read.
+    missing : list of str
+        Columns of the model that are not in the data, and that it gives no weight.
+    new : list of str
+        Columns of the data that nothing is done with.
+    keep : list of str
+    """
+
+    saved: SavedModel
+    files: DataFiles
+    label: str | None = None
+    text: str | None = None
+    names: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    keep: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        saved: SavedModel,
+        files: DataFiles,
+        arguments: argparse.Namespace,
+        keep: Sequence[str] = (),
+    ) -> ScoredRows:
+        """Find the columns that a model needs in the data."""
+        if files.is_saved:
+            raise CommandError(f"{files.paths[0]!r} holds counts or a model, not rows.")
+        if files.is_matrix:
+            if saved.takes_texts:
+                raise CommandError(
+                    "a model of texts needs a table with a column of texts."
+                )
+            if keep:
+                raise CommandError(
+                    "svmlight files have no columns with names: --keep is for tables. "
+                    f"Got {keep[0]!r}."
+                )
+            return cls(saved, files)
+        kept = matching_columns(keep, files)
+        label = _label_column(files, saved.settings, arguments)
+        if saved.takes_texts:
+            text = _text_column(files, saved.settings, arguments)
+            names, used = [text], [text]
+        else:
+            text = None
+            names = _model_columns(saved.model, files, label, arguments.drop)
+            used = _used(saved.model, names)
+        for name in used:
+            check_column(name, files.columns, repr(files.paths[0]))
+        missing = [name for name in names if name not in files.columns]
+        known = {*names, *kept, *arguments.drop, label}
+        new = [name for name in files.columns if name not in known]
+        return cls(saved, files, label, text, names, used, missing, new, kept)
+
+    def batches(self, bad_rows: Any) -> Iterator[ScoredBatch]:
+        """Read the rows: one pass."""
+        if self.files.is_matrix:
+            return self._matrix()
+        return self._texts(bad_rows) if self.text is not None else self._table(bad_rows)
+
+    def _columns_read(self) -> list[str]:
+        wanted = [*self.columns, *([] if self.label is None else [self.label])]
+        # A model that uses no column has rows all the same.
+        return list(dict.fromkeys([*wanted, *self.keep])) or self.files.columns[:1]
+
+    def _batch(self, path: str, before: int, batch: Any, rows: Any) -> ScoredBatch:
+        names = self._columns_read()
+        labels = None
+        if self.label is not None:
+            labels = batch.column(names.index(self.label)).to_pylist()
+        kept = [batch.column(names.index(name)) for name in self.keep]
+        return ScoredBatch(path, before, rows, labels, kept)
+
+    def _texts(self, bad_rows: Any) -> Iterator[ScoredBatch]:
+        from bayesieve.cli._text_data import texts_of
+        from bayesieve.exceptions import BadRowsWarning
+        from bayesieve.utils._warnings import warn_user
+
+        empty = 0
+        for path, before, batch in self.files.rows(self._columns_read(), bad_rows):
+            if batch.num_rows:
+                # A line of JSON that cannot be read comes without any values.
+                empty += batch.column(0).null_count
+                texts = texts_of(batch.column(0), self.files, before)
+                yield self._batch(path, before, batch, texts)
+        if empty:
+            rows = "row" if empty == 1 else "rows"
+            warn_user(
+                f"{empty:,} {rows} without a text that can be read: predicted as an "
+                "empty text.",
+                BadRowsWarning,
+            )
+
+    def _table(self, bad_rows: Any) -> Iterator[ScoredBatch]:
+        from bayesieve.io._typed_columns import typed_frame
+
+        model, files = self.saved.model, self.files
+        kinds = _kinds(model, self.names)
+        used = {name: kinds[name] for name in self.columns}
+        named = hasattr(model, "feature_names_in_")
+        for path, before, batch in files.rows(self._columns_read(), bad_rows):
+            if not batch.num_rows:
+                continue
+            frame = typed_frame(batch, self.columns, is_text=files.is_text, kinds=used)
+            if len(self.names) > len(self.columns):
+                # What a column without a weight holds changes nothing: missing values
+                # in a mixed table, and zeros where there must be counts.
+                blank = float("nan") if hasattr(model, "partitions_") else 0.0
+                frame = frame.reindex(range(batch.num_rows))
+                frame = frame.reindex(columns=self.names, fill_value=blank)
+            rows = frame if named else frame.to_numpy()
+            yield self._batch(path, before, batch, rows)
+
+    def _matrix(self) -> Iterator[ScoredBatch]:
+        from bayesieve.io._svmlight import svmlight_batches
+
+        for path in self.files.paths:
+            before = 0
+            for X, y in svmlight_batches(path, self.files.longest):
+                # Columns that were never met in training are in no selection.
+                X.resize((X.shape[0], self.saved.model.n_features_in_))
+                whole = (y == y.round()).all()
+                labels = (y.astype("int64") if whole else y).tolist()
+                yield ScoredBatch(path, before, X, labels, [])
+                before += X.shape[0]
+
+
+def matching_columns(patterns: Sequence[str], files: DataFiles) -> list[str]:
+    """Return the columns that names and patterns with ``*`` stand for, each once.
+
+    Names may come in one argument, with commas between them.
+    """
+    found: dict[str, None] = {}
+    for argument in patterns:
+        whole = argument in files.columns  # a name may have a comma in it
+        for pattern in [argument] if whole else argument.split(","):
+            names = [pattern] if pattern in files.columns else []
+            if not names:
+                names = fnmatch.filter(files.columns, pattern)
+            if not names:
+                check_column(pattern, files.columns, repr(files.paths[0]))
+            found |= dict.fromkeys(names)
+    return list(found)
+
+
+def _label_column(
+    files: DataFiles, settings: dict[str, str], arguments: argparse.Namespace
+) -> str | None:
+    """The column of labels, as said or as in training; none if it is not there."""
+    if arguments.label is not None:
+        check_column(arguments.label, files.columns, repr(files.paths[0]))
+        return str(arguments.label)
+    label = settings.get("label")
+    return label if label in files.columns else None
+
+
+def _text_column(
+    files: DataFiles, settings: dict[str, str], arguments: argparse.Namespace
+) -> str:
+    """The column of texts, as said, as in training, or guessed aloud."""
+    text: str | None = arguments.text or settings.get("text")
+    if text is None:
+        columns = choose_columns(files, arguments, needs_label=False)
+        if columns.text is None:
+            raise CommandError("which column holds texts is not clear: say --text COL.")
+        say_guesses(columns)
+        text = columns.text
+    return text
+
+
+def _model_columns(
+    model: Any, files: DataFiles, label: str | None, drop: Sequence[str]
+) -> list[str]:
+    """All columns of a model of tables, in its order."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names]
+    found = [name for name in files.columns if name not in (label, *drop)]
+    if len(found) != model.n_features_in_:  # fitted on a matrix: columns by their order
+        raise CommandError(
+            f"the model has {model.n_features_in_} columns without names. "
+            f"{files.paths[0]!r} has {len(found)}. Hint: --drop COL."
+        )
+    return found
+
+
+def _used(model: Any, names: Sequence[str]) -> list[str]:
+    """The columns that change a prediction."""
+    if getattr(model, "input", "table") == "log_likelihood":
+        return list(names)  # a column has a number for each class
+    return [names[j] for j in model.support_indices_.tolist()]
+
+
+def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
+    """What each column must hold: numbers, times or categories."""
+    kinds = dict.fromkeys(names, "number")
+    for partition, name in zip(getattr(model, "partitions_", []), names, strict=False):
+        if partition.kind == "categorical":
+            kinds[name] = "category"
+        elif partition.is_time:
+            kinds[name] = "time"
+    return kinds
