@@ -157,10 +157,12 @@ def test_rows_of_the_same_population_are_not_called_shifted(n):
     # alarms would come by chance once in 1,500 times at that level; p-values
     # themselves, before the threshold on the divergence, hold it.
     rng = np.random.default_rng(n)
+    X, y = mixed_rows(rng, 50_000)  # rows drawn from it again and again
     alarms = 0
     for _ in range(60):
-        model = SelectiveNB(optimizer="coordinate").fit(*mixed_rows(rng, 1000))
-        found = input_shift(model, mixed_rows(rng, n)[0])
+        learnt = rng.integers(50_000, size=1000)
+        model = SelectiveNB(optimizer="coordinate").fit(X.iloc[learnt], y[learnt])
+        found = input_shift(model, X.iloc[rng.integers(50_000, size=n)])
         alarms += min(column.adjusted_p_value for column in found.columns) <= 0.01
     assert alarms <= 4
 
@@ -169,11 +171,13 @@ def test_rows_of_the_same_population_are_not_called_shifted(n):
 def test_selected_features_of_the_same_population_are_not_called_shifted(n):
     # Most of the columns are noise, and those taken are the luckiest of them.
     rng = np.random.default_rng(n + 1)
+    X, y = counted_rows(rng, 50_000, width=100)
+    X = sparse.csr_array(X)
     alarms = 0
     for _ in range(60):
-        X, y = counted_rows(rng, 300, width=100)
-        model = SparseMultinomialNB(k=30).fit(X, y)
-        found = input_shift(model, counted_rows(rng, n, width=100)[0])
+        learnt = rng.integers(50_000, size=300)
+        model = SparseMultinomialNB(k=30).fit(X[learnt], y[learnt])
+        found = input_shift(model, X[rng.integers(50_000, size=n)])
         alarms += min(column.adjusted_p_value for column in found.columns) <= 0.01
     assert alarms <= 4
 

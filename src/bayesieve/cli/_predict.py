@@ -17,7 +17,7 @@ from bayesieve.cli._prediction_sinks import (
     opened_sink,
     output_format,
 )
-from bayesieve.cli._scored_rows import SavedModel, ScoredRows
+from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
 from bayesieve.cli._terminal import plain_text
 
 __all__ = ["PREDICT"]
@@ -80,7 +80,7 @@ def _run(arguments: argparse.Namespace) -> None:
     several = len(files.paths) > 1
     classes = model.classes_.tolist()
     header = _header(classes, arguments.proba, several, scored.keep)
-    tally, watch, done = Tally(classes), InputWatch(model), 0
+    tally, watch, done = _Tally(model.classes_), InputWatch(model), 0
     paths = {path: _encodable(path) for path in files.paths}
     formulas = Formulas(arguments.escape_formulas)
     if form in FORMULAS:
@@ -89,9 +89,10 @@ def _run(arguments: argparse.Namespace) -> None:
         opened_sink(arguments.out, form, header, formulas) as sink,
         Progress("Predicting") as bar,
     ):
-        for batch in scored.batches(bad_rows):
-            columns = _columns(model, watch.read(batch.rows), arguments.proba)
-            tally.add(batch.labels or [], columns[0])
+        for [batch] in read_batches([scored], bad_rows):
+            chances = watch.read(batch.rows)
+            tally.add(batch.labels or [], chances)
+            columns = _columns(model, chances, arguments.proba)
             n_rows = len(columns[0])
             first = batch.before + 1
             columns = [list(range(first, first + n_rows)), *batch.kept, *columns]
@@ -154,33 +155,26 @@ def _columns(model: Any, chances: Any, proba: bool) -> list[Any]:
     return [*columns, chances[np.arange(len(best)), best].tolist()]
 
 
-class Tally:
-    """How many labels were met, and which ones the model cannot say.
+class _Tally:
+    """How many labels were met, and which ones the model cannot say."""
 
-    Labels of a CSV file are text, whatever the classes are, so labels and classes are
-    compared as they are written.
-    """
-
-    def __init__(self, classes: list[Any]) -> None:
-        self._classes = [str(label) for label in classes]
-        self._written, self._values = set(self._classes), set(classes)
+    def __init__(self, classes: Any) -> None:
+        self._classes = classes
         self._foreign: dict[str, int] = {}
         self.right = self.known = 0
 
-    def add(self, truth: list[Any], predicted: list[Any]) -> None:
+    def add(self, labels: list[Any], chances: Any) -> None:
         """Compare the labels of a batch; one without a label is not counted."""
-        for label, said in zip(truth, predicted, strict=False):
-            if label is None or label == "":
-                continue
-            self.known += 1
-            self.right += label == said or str(label) == str(said)
-            if not self._is_class(label):
-                self._foreign[str(label)] = self._foreign.get(str(label), 0) + 1
+        if not labels:
+            return
+        from bayesieve.inspection._compare_models import FOREIGN, NO_LABEL, class_codes
 
-    def _is_class(self, label: Any) -> bool:
-        if isinstance(label, int | float) and label in self._values:  # 1.0 is 1
-            return True
-        return str(label) in self._written
+        codes = class_codes(labels, self._classes)
+        self.known += int((codes != NO_LABEL).sum())
+        self.right += int((codes == chances.argmax(axis=1)).sum())
+        for row in (codes == FOREIGN).nonzero()[0].tolist():
+            label = str(labels[row])
+            self._foreign[label] = self._foreign.get(label, 0) + 1
 
     def fields(self) -> dict[str, Any]:
         """The same as numbers: labelled rows, and the share that is right."""
@@ -191,7 +185,8 @@ class Tally:
         """Say how many are right, or why that cannot be said."""
         foreign = sum(self._foreign.values())
         labels = f"({_some(sorted(self._foreign))})"
-        classes = f"not classes of the model ({_some(self._classes)})"
+        known = [str(label) for label in self._classes.tolist()]
+        classes = f"not classes of the model ({_some(known)})"
         if foreign == self.known:
             return f"the labels {labels} are {classes}"
         told = (

@@ -15,8 +15,15 @@ from bayesieve.cli._columns import choose_columns, say_guesses
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.io._near_names import check_column
+from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["SavedModel", "ScoredBatch", "ScoredRows", "matching_columns"]
+__all__ = [
+    "SavedModel",
+    "ScoredBatch",
+    "ScoredRows",
+    "matching_columns",
+    "read_batches",
+]
 
 
 @dataclass(frozen=True)
@@ -147,64 +154,54 @@ class ScoredRows:
         new = [name for name in files.columns if name not in known]
         return cls(saved, files, label, text, names, used, missing, new, kept)
 
-    def batches(self, bad_rows: Any) -> Iterator[ScoredBatch]:
-        """Read the rows: one pass."""
-        if self.files.is_matrix:
-            return self._matrix()
-        return self._texts(bad_rows) if self.text is not None else self._table(bad_rows)
+    @property
+    def columns_read(self) -> list[str]:
+        """Columns of the data that are read."""
+        label = [] if self.label is None else [self.label]
+        return list(dict.fromkeys([*self.columns, *label, *self.keep]))
 
-    def _columns_read(self) -> list[str]:
-        wanted = [*self.columns, *([] if self.label is None else [self.label])]
-        # A model that uses no column has rows all the same.
-        return list(dict.fromkeys([*wanted, *self.keep])) or self.files.columns[:1]
-
-    def _batch(self, path: str, before: int, batch: Any, rows: Any) -> ScoredBatch:
-        names = self._columns_read()
+    def _batch(
+        self, path: str, before: int, batch: Any, names: Sequence[str]
+    ) -> ScoredBatch:
+        """Take what this model needs from an Arrow batch with these columns."""
+        own = batch.select([names.index(name) for name in self.columns])
         labels = None
         if self.label is not None:
             labels = batch.column(names.index(self.label)).to_pylist()
         kept = [batch.column(names.index(name)) for name in self.keep]
-        return ScoredBatch(path, before, rows, labels, kept)
+        if self.text is not None:
+            from bayesieve.cli._text_data import texts_of
 
-    def _texts(self, bad_rows: Any) -> Iterator[ScoredBatch]:
-        from bayesieve.cli._text_data import texts_of
-        from bayesieve.exceptions import BadRowsWarning
-        from bayesieve.utils._warnings import warn_user
+            texts = texts_of(own.column(0), self.files, before)
+            return ScoredBatch(path, before, texts, labels, kept)
+        return ScoredBatch(path, before, self._frame(own, batch), labels, kept)
 
-        empty = 0
-        for path, before, batch in self.files.rows(self._columns_read(), bad_rows):
-            if batch.num_rows:
-                # A line of JSON that cannot be read comes without any values.
-                empty += batch.column(0).null_count
-                texts = texts_of(batch.column(0), self.files, before)
-                yield self._batch(path, before, batch, texts)
-        if empty:
-            rows = "row" if empty == 1 else "rows"
-            warn_user(
-                f"{empty:,} {rows} without a text that can be read: predicted as an "
-                "empty text.",
-                BadRowsWarning,
-            )
-
-    def _table(self, bad_rows: Any) -> Iterator[ScoredBatch]:
+    def _frame(self, own: Any, batch: Any) -> Any:
+        """The columns in use as numbers, times and categories, the others blank."""
         from bayesieve.io._typed_columns import typed_frame
 
-        model, files = self.saved.model, self.files
-        kinds = _kinds(model, self.names)
-        used = {name: kinds[name] for name in self.columns}
-        named = hasattr(model, "feature_names_in_")
-        for path, before, batch in files.rows(self._columns_read(), bad_rows):
-            if not batch.num_rows:
-                continue
-            frame = typed_frame(batch, self.columns, is_text=files.is_text, kinds=used)
-            if len(self.names) > len(self.columns):
-                # What a column without a weight holds changes nothing: missing values
-                # in a mixed table, and zeros where there must be counts.
-                blank = float("nan") if hasattr(model, "partitions_") else 0.0
-                frame = frame.reindex(range(batch.num_rows))
-                frame = frame.reindex(columns=self.names, fill_value=blank)
-            rows = frame if named else frame.to_numpy()
-            yield self._batch(path, before, batch, rows)
+        model, is_text = self.saved.model, self.files.is_text
+        kinds = {name: self._kinds[name] for name in self.columns}
+        frame = typed_frame(own, self.columns, is_text=is_text, kinds=kinds)
+        if len(self.names) > len(self.columns):
+            # What a column without a weight holds changes nothing: missing values in a
+            # mixed table, and zeros where there must be counts.
+            blank = float("nan") if hasattr(model, "partitions_") else 0.0
+            frame = frame.reindex(range(batch.num_rows))
+            frame = frame.reindex(columns=self.names, fill_value=blank)
+        return frame if hasattr(model, "feature_names_in_") else frame.to_numpy()
+
+    @computed_once
+    def _kinds(self) -> dict[str, str]:
+        """What each column must hold: numbers, times or categories."""
+        kinds = dict.fromkeys(self.names, "number")
+        partitions = getattr(self.saved.model, "partitions_", [])
+        for partition, name in zip(partitions, self.names, strict=False):
+            if partition.kind == "categorical":
+                kinds[name] = "category"
+            elif partition.is_time:
+                kinds[name] = "time"
+        return kinds
 
     def _matrix(self) -> Iterator[ScoredBatch]:
         from bayesieve.io._svmlight import svmlight_batches
@@ -218,6 +215,36 @@ class ScoredRows:
                 labels = (y.astype("int64") if whole else y).tolist()
                 yield ScoredBatch(path, before, X, labels, [])
                 before += X.shape[0]
+
+
+def read_batches(
+    scored: Sequence[ScoredRows], bad_rows: Any
+) -> Iterator[list[ScoredBatch]]:
+    """Read the same rows of the same files for some models: one pass."""
+    files = scored[0].files
+    if files.is_matrix:
+        for batches in zip(*(own._matrix() for own in scored), strict=True):
+            yield list(batches)
+        return
+    names = list(dict.fromkeys(name for own in scored for name in own.columns_read))
+    names = names or files.columns[:1]  # a model without columns has rows all the same
+    texts = {own.text for own in scored if own.text is not None}
+    empty = 0
+    for path, before, batch in files.rows(names, bad_rows):
+        if batch.num_rows:
+            yield [own._batch(path, before, batch, names) for own in scored]
+            # A line of JSON that cannot be read comes without any values.
+            empty += sum(batch.column(names.index(own)).null_count for own in texts)
+    if empty:
+        from bayesieve.exceptions import BadRowsWarning
+        from bayesieve.utils._warnings import warn_user
+
+        rows = "row" if empty == 1 else "rows"
+        warn_user(
+            f"{empty:,} {rows} without a text that can be read: predicted as an empty "
+            "text.",
+            BadRowsWarning,
+        )
 
 
 def matching_columns(patterns: Sequence[str], files: DataFiles) -> list[str]:
@@ -284,14 +311,3 @@ def _used(model: Any, names: Sequence[str]) -> list[str]:
     if getattr(model, "input", "table") == "log_likelihood":
         return list(names)  # a column has a number for each class
     return [names[j] for j in model.support_indices_.tolist()]
-
-
-def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
-    """What each column must hold: numbers, times or categories."""
-    kinds = dict.fromkeys(names, "number")
-    for partition, name in zip(getattr(model, "partitions_", []), names, strict=False):
-        if partition.kind == "categorical":
-            kinds[name] = "category"
-        elif partition.is_time:
-            kinds[name] = "time"
-    return kinds

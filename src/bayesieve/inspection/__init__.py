@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from bayesieve.inspection._calibration import Calibration, calibration
+from bayesieve.inspection._compare_models import (
+    ComparedFeature,
+    ComparedModel,
+    ModelComparison,
+    PredictionComparison,
+    compare_models,
+)
 from bayesieve.inspection._discount_display import DiscountDisplay
 from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
 from bayesieve.inspection._input_shift import ColumnShift, InputShift, input_shift
@@ -18,10 +25,14 @@ from bayesieve.inspection._weight_path_display import WeightPathDisplay
 __all__ = [
     "Calibration",
     "ColumnShift",
+    "ComparedFeature",
+    "ComparedModel",
     "DiscountDisplay",
     "FeatureWeightsDisplay",
     "InputShift",
+    "ModelComparison",
     "PartitionDisplay",
+    "PredictionComparison",
     "ReliabilityDisplay",
     "ReportData",
     "SparsityPathDisplay",
@@ -29,6 +40,7 @@ __all__ = [
     "WeightPathDisplay",
     "calibration",
     "collect_report",
+    "compare_models",
     "input_shift",
     "render_report",
 ]
