@@ -22,7 +22,7 @@ from bayesieve._description import (
 )
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import TextSource
-from bayesieve.counts._selection import document_frequency, documents_with, prune
+from bayesieve.counts._selection import documents_with, prune
 from bayesieve.counts._texts import count_texts
 from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
@@ -201,7 +201,6 @@ class SparseTextNB(SparseNaiveBayes):
         "_absent_log_prob": Saved("floats", "C", "k", domain="logs"),
         "_names": Saved("names", "k"),
         "_options": Saved("plain"),
-        "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
         "counts_": Saved("counts", optional=True),  # rare terms are among them
         **_OF_WEIGHTS,
     }
@@ -611,8 +610,7 @@ class SparseTextNB(SparseNaiveBayes):
         self.text_options_ = self._options.vectorizer()
         self.support_terms_ = self._names.tolist()
         self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
-        known = documents_with(counts) is not None
-        self.document_frequency_ = document_frequency(chosen) if known else None
+        self._keep_frequency(counts)
         # `fit_counts` of the base names all terms; here the selected ones are kept.
         self.__dict__.pop("feature_names_in_", None)
 
