@@ -75,8 +75,6 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         As in `SelectiveMultinomialNB`.
     coef_, intercept_, class_intercept_, stopped_, n_iter_
         As in `SelectiveMultinomialNB`.
-    document_frequency_ : ndarray of shape (k_,), or None
-        Training rows with each selected feature; None where it is not known.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -121,8 +121,6 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         "budget" if the gap stayed above its tolerance (`NotConvergedWarning`).
     n_iter_ : int
         Newton steps.
-    document_frequency_ : ndarray of shape (k_,), or None
-        Training rows with each selected feature; None where it is not known.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -61,8 +61,6 @@ class SparseBernoulliNB(SparseNaiveBayes):
         Two classes only.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Gain in nats: n times the mutual information with the class.
-    document_frequency_ : ndarray of shape (k_,), or None
-        Training rows with each selected feature; None where it is not known.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     counts_ : ClassCounts
         Only with ``keep_counts=True`` or after `partial_fit`.

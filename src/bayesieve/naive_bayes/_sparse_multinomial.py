@@ -62,8 +62,6 @@ class SparseMultinomialNB(SparseNaiveBayes):
         Two classes only: log-odds of the classes.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Gain of each feature in nats.
-    document_frequency_ : ndarray of shape (k_,), or None
-        Training rows with each selected feature; None where it is not known.
     classes_ : ndarray of shape (n_classes,)
     class_count_ : ndarray of shape (n_classes,)
         Rows of each class, or the sum of their weights.
