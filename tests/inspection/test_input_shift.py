@@ -226,7 +226,7 @@ def test_wide_models_know_the_rows_with_each_feature(model, form, tmp_path):
     X, y = counted_rows(np.random.default_rng(0), 500)
     model.fit(form(X), y)
     expected = (X[:, model.support_indices_] > 0).sum(axis=0)
-    assert model.document_frequency_.tolist() == expected.tolist()
+    assert model._frequency.tolist() == expected.tolist()
     save_model(model, tmp_path / "m")
     model = load_model(tmp_path / "m")
     new, _ = counted_rows(np.random.default_rng(1), 400)
@@ -237,12 +237,34 @@ def test_wide_models_know_the_rows_with_each_feature(model, form, tmp_path):
     assert (found.name, found.scored_share) == (f"x{first}", 1.0)
 
 
+def test_of_a_large_matrix_some_rows_are_looked_at(monkeypatch):
+    X, y = counted_rows(np.random.default_rng(0), 40_000)
+    y = np.arange(40_000) % 2  # classes that take turns
+    X[:, 0] += 3 * y
+    model = SparseMultinomialNB(4).fit(X, y)
+    assert 5000 < model._frequency_rows < 10_000
+    assert model.support_indices_[0] == 0
+    share = model._frequency[0] / model._frequency_rows
+    assert share == pytest.approx((X[:, 0] > 0).mean(), abs=0.03)
+
+
+def test_models_of_texts_from_files(tmp_path):
+    texts = ["good film", "good plot", "bad film", "bad plot"] * 25
+    model = SparseTextNB(k=2).fit(texts, [1, 1, 0, 0] * 25)
+    save_model(model, tmp_path / "m")
+    new = ["good"] * 40
+    expected = input_shift(model, new)
+    assert expected.shifted
+    assert input_shift(load_model(tmp_path / "m"), new) == expected
+
+
 def test_weights_of_rows_count_as_repeated_rows():
     X, y = counted_rows(np.random.default_rng(0), 200)
     weights = np.arange(200) % 3 + 1
     model = SparseMultinomialNB(8).fit(X, y, weights)
     again = SparseMultinomialNB(8).fit(X.repeat(weights, axis=0), y.repeat(weights))
-    np.testing.assert_array_equal(model.document_frequency_, again.document_frequency_)
+    np.testing.assert_array_equal(model._frequency, again._frequency)
+    assert model._frequency_rows == again._frequency_rows == weights.sum()
 
 
 def test_what_is_not_known_is_not_tested():

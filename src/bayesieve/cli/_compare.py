@@ -293,8 +293,8 @@ COMPARE = Command(
     add_arguments=_add_arguments,
     run=_run,
     examples=(
-        "bayesieve compare january.model february.model",
-        "bayesieve compare small.model large.model test.csv",
-        "bayesieve compare a.model b.model test.csv --label outcome --json",
+        "bayesieve compare small.model reviews.model",
+        "bayesieve compare small.model reviews.model reviews.csv",
+        "bayesieve compare small.model reviews.model new.csv --json",
     ),
 )

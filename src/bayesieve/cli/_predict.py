@@ -211,6 +211,7 @@ PREDICT = Command(
     examples=(
         "bayesieve predict reviews.model new.csv",
         "bayesieve predict reviews.model 'new/*.jsonl' --out labels.parquet --proba",
+        "bayesieve predict reviews.model new.csv --keep id,date --findings new.json",
         "bayesieve predict reviews.model new.csv | head",
     ),
 )

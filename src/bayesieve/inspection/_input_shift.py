@@ -245,7 +245,7 @@ class _PresenceTally(_Tally):
         self._model = model
         self._names = describe(model).names
         self._found = np.zeros(len(self._names), dtype=np.int64)
-        self._known: np.ndarray | None = model.document_frequency_
+        self._known: np.ndarray | None = model._frequency
         self.tested = self._known is not None and len(self._names) > 0
         # Measurements are hardly ever zero, and zero is a value like others.
         counted = model._count_kind() in ("count", "binary")
@@ -268,7 +268,7 @@ class _PresenceTally(_Tally):
         """Compare the share of the rows that have each column."""
         if self._known is None or not n_rows:
             return [ColumnShift(name) for name in self._names]
-        total = round(float(self._model.class_count_.sum()))
+        total = round(self._model._frequency_rows)
         with_it = np.clip(np.rint(self._known).astype(np.int64), 0, total)
         cells = [
             _Cells(

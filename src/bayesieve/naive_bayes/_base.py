@@ -25,16 +25,16 @@ from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.counts._selection import documents_with
 from bayesieve.solvers._selection import Selection, select_features
-from bayesieve.utils._columns import take_columns
+from bayesieve.utils._columns import some_rows, take_columns
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import as_matrix, describe_column
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
 
 
-#: Selected features up to which fitting looks for the rows that have them: one more
-#: pass over what they hold.
-_MOST_LOOKED_AT = 20_000
+#: Values that fitting looks at to see which rows have the selected features; of larger
+#: data some rows, so that a fit takes hardly longer.
+_MOST_LOOKED_AT = 500_000
 
 
 class SupportClassifier(ClassifierMixin):
@@ -46,29 +46,34 @@ class SupportClassifier(ClassifierMixin):
 
     _positive_only: ClassVar[bool] = False
     _saved: ClassVar[dict[str, Saved]] = {
-        "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
+        "_frequency": Saved("floats", "k", domain="counts", optional=True),
+        "_frequency_rows": Saved("float", domain="counts", optional=True),
     }
-    document_frequency_: np.ndarray | None = None
+    #: Training rows with each selected feature, among how many; None if not known.
+    _frequency: np.ndarray | None = None
+    _frequency_rows: float | None = None
 
     def _keep_frequency(self, counts: ClassCounts) -> None:
         """Keep how many training rows have each selected feature, if counts know it."""
         known = documents_with(counts)
-        self.document_frequency_ = None
+        self._frequency = self._frequency_rows = None
         if known is not None:
             chosen = known[:, self.support_indices_]
-            self.document_frequency_ = np.asarray(chosen.sum(axis=0)).ravel()
+            self._frequency = np.asarray(chosen.sum(axis=0)).ravel()
+            self._frequency_rows = float(counts.class_count.sum())
 
     def _keep_of_rows(self, X: Any, sample_weight: Any) -> None:
         """Count the rows with each selected feature where sums do not tell."""
-        if self.document_frequency_ is not None or self._count_kind() != "count":
+        if self._frequency is not None or self._count_kind() != "count":
             return
-        if self.support_indices_.shape[0] > _MOST_LOOKED_AT:
-            return
-        part = self._selected_columns(X)
+        chosen = some_rows(X, _MOST_LOOKED_AT)
+        part = self._selected_columns(X if chosen is None else X[chosen])
         rows = np.ones(part.shape[0])
         if sample_weight is not None:
             rows = np.asarray(sample_weight, dtype=np.float64)
-        self.document_frequency_ = np.asarray(rows @ (part != 0)).ravel()
+            rows = rows if chosen is None else rows[chosen]
+        self._frequency = np.asarray(rows @ (part != 0)).ravel()
+        self._frequency_rows = float(rows.sum())
 
     def _log_prior(self, class_count: np.ndarray) -> np.ndarray:
         n_classes = class_count.shape[0]

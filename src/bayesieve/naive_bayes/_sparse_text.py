@@ -201,6 +201,7 @@ class SparseTextNB(SparseNaiveBayes):
         "_absent_log_prob": Saved("floats", "C", "k", domain="logs"),
         "_names": Saved("names", "k"),
         "_options": Saved("plain"),
+        "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
         "counts_": Saved("counts", optional=True),  # rare terms are among them
         **_OF_WEIGHTS,
     }
@@ -611,6 +612,7 @@ class SparseTextNB(SparseNaiveBayes):
         self.support_terms_ = self._names.tolist()
         self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
         self._keep_frequency(counts)
+        self.document_frequency_ = self._frequency
         # `fit_counts` of the base names all terms; here the selected ones are kept.
         self.__dict__.pop("feature_names_in_", None)
 
@@ -668,7 +670,9 @@ class SparseTextNB(SparseNaiveBayes):
         return lambda columns: [terms.get(j, f"x{j}") for j in columns.tolist()]
 
     def _to_save(self) -> dict[str, Any]:
-        return super()._to_save() | {"_options": asdict(self._options)}
+        # Frequencies stand in a file once, under their public name.
+        once = {"_frequency": None, "_frequency_rows": None}
+        return super()._to_save() | {"_options": asdict(self._options)} | once
 
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -689,6 +693,8 @@ class SparseTextNB(SparseNaiveBayes):
         terms = names.tolist()
         derived = {
             "_options": options,
+            "_frequency": values.get("document_frequency_"),
+            "_frequency_rows": float(values["class_count_"].sum()),
             "_matcher": None,
             "text_options_": options.vectorizer(),
             "support_terms_": terms,
