@@ -223,7 +223,7 @@ def _source(
     if hasattr(model, "support_terms_"):
         return _texts(files, settings, arguments, bad_rows)
     if files.is_matrix:
-        return _matrix(model, files)
+        return _matrix(model, files, bad_rows)
     return _table(model, files, settings, arguments, bad_rows)
 
 
@@ -309,18 +309,15 @@ def _table(
             yield path, before, frame if named else frame.to_numpy(), truth
 
 
-def _matrix(model: Any, files: DataFiles) -> Iterator[Batch]:
-    from bayesieve.io._svmlight import svmlight_batches
-
-    for path in files.paths:
-        before = 0
-        for X, y in svmlight_batches(path, files.options.longest):
-            # Columns that were never met in training are in no selection.
-            X.resize((X.shape[0], model.n_features_in_))
-            whole = (y == y.round()).all()
-            truth = (y.astype("int64") if whole else y).tolist()
-            yield path, before, X, truth
-            before += X.shape[0]
+def _matrix(model: Any, files: DataFiles, bad_rows: Any) -> Iterator[Batch]:
+    before = dict.fromkeys(files.paths, 0)
+    for path, X, y in files.matrices(bad_rows):
+        # Columns that were never met in training are in no selection.
+        X.resize((X.shape[0], model.n_features_in_))
+        whole = (y == y.round()).all()
+        truth = (y.astype("int64") if whole else y).tolist()
+        yield path, before[path], X, truth
+        before[path] += X.shape[0]
 
 
 # ----------------------------------------------------------------------------- writing
