@@ -222,18 +222,13 @@ class ScoredRows:
         saved = self.saved.formats.items()
         return found | {n: own for n, own in saved if own.kind == kinds.get(n)}
 
-    def _matrix(self) -> Iterator[ScoredBatch]:
-        from bayesieve.io._svmlight import svmlight_batches
-
-        for path in self.files.paths:
-            before = 0
-            for X, y in svmlight_batches(path, self.files.options.longest):
-                # Columns that were never met in training are in no selection.
-                X.resize((X.shape[0], self.saved.model.n_features_in_))
-                whole = (y == y.round()).all()
-                labels = (y.astype("int64") if whole else y).tolist()
-                yield ScoredBatch(path, before, X, labels, [])
-                before += X.shape[0]
+    def _matrix(self, path: str, before: int, X: Any, y: Any) -> ScoredBatch:
+        """Take the columns of the model; those never met in training are in none."""
+        own = X.copy()
+        own.resize((X.shape[0], self.saved.model.n_features_in_))
+        whole = (y == y.round()).all()
+        labels = (y.astype("int64") if whole else y).tolist()
+        return ScoredBatch(path, before, own, labels, [])
 
 
 def read_batches(
@@ -242,8 +237,10 @@ def read_batches(
     """Read the same rows of the same files for some models: one pass."""
     files = scored[0].files
     if files.is_matrix:
-        for batches in zip(*(own._matrix() for own in scored), strict=True):
-            yield list(batches)
+        rows = dict.fromkeys(files.paths, 0)
+        for path, X, y in files.matrices(bad_rows):
+            yield [own._matrix(path, rows[path], X, y) for own in scored]
+            rows[path] += X.shape[0]
         return
     names = list(dict.fromkeys(name for own in scored for name in own.columns_read))
     names = names or files.columns[:1]  # a model without columns has rows all the same
