@@ -237,10 +237,10 @@ def read_batches(
     """Read the same rows of the same files for some models: one pass."""
     files = scored[0].files
     if files.is_matrix:
-        rows = dict.fromkeys(files.paths, 0)
+        done = dict.fromkeys(files.paths, 0)
         for path, X, y in files.matrices(bad_rows):
-            yield [own._matrix(path, rows[path], X, y) for own in scored]
-            rows[path] += X.shape[0]
+            yield [own._matrix(path, done[path], X, y) for own in scored]
+            done[path] += X.shape[0]
         return
     names = list(dict.fromkeys(name for own in scored for name in own.columns_read))
     names = names or files.columns[:1]  # a model without columns has rows all the same
