@@ -231,6 +231,24 @@ class Description:
             return self.named(columns)
         return [f"x{column}" for column in columns.tolist()]
 
+    def weight_of_each(self) -> tuple[list[float | None], list[Any]]:
+        """One weight a feature, and the class it speaks for where it has a sign.
+
+        Two classes: towards the second one. More: how far the class it speaks for lies
+        above the others. What is impossible is very unlikely here.
+        """
+        if self.weights is None:
+            return [None] * self.total, [None] * self.total
+        if not self.signed:
+            return self.weights[0].tolist(), [None] * self.total
+        labels = self.labels.tolist()
+        weights = np.clip(self.weights, -700.0, 700.0)
+        if len(labels) == 2:
+            return weights[0].tolist(), [labels[int(w > 0)] for w in weights[0]]
+        # Weights are centred, so the others are together as far below as one is above.
+        lift = weights.max(axis=0) * len(labels) / (len(labels) - 1)
+        return lift.tolist(), [labels[i] for i in np.argmax(weights, axis=0)]
+
     def strongest(self, limit: int | None = None) -> Description:
         """The features by falling score, only so many; ties go by column."""
         score = np.nan_to_num(self.score, nan=-np.inf)

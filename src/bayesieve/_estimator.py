@@ -190,6 +190,7 @@ class CountingEstimator(RowCounter):
         self
         """
         self._learn(self._count(X, y, None, sample_weight, first=True))
+        self._keep_of_rows(X, sample_weight)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -303,6 +304,9 @@ class CountingEstimator(RowCounter):
         self._solve(counts)
         if self.keep_counts:
             self.counts_, self._counted_with = counts, self._count_options()
+
+    def _keep_of_rows(self, X: Any, sample_weight: Any) -> None:
+        """Keep what counts do not tell of the rows: nothing, unless a model says."""
 
     def _restore(self, values: dict[str, Any]) -> None:
         before = values.get("_counted_with")

@@ -38,7 +38,8 @@ def sample_files(folder):
     write_csv(folder / "reviews.csv", header, rows)
     write_csv(folder / "monday.csv", header, rows[:80])
     write_csv(folder / "tuesday.csv", header, rows[80:])
-    write_csv(folder / "new.csv", header[:1], [row[:1] for row in rows[:20]])
+    new = [(i, "2024-05-01", row[0]) for i, row in enumerate(rows[:20])]
+    write_csv(folder / "new.csv", ("id", "date", "body"), new)
     (folder / "reviews").mkdir()
     for part in range(2):
         path = folder / "reviews" / f"part{part}.csv.gz"
@@ -118,6 +119,7 @@ def folder(tmp_path_factory):
     sample_files(folder)
     for command in (
         "bayesieve select reviews.csv -k 6 --save reviews.model",
+        "bayesieve select reviews.csv -k 3 --save small.model",
         "bayesieve counts monday.csv --save monday.counts",
         "bayesieve counts tuesday.csv --save tuesday.counts",
         "bayesieve counts merge monday.counts tuesday.counts --save week.counts",

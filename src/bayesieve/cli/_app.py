@@ -17,6 +17,7 @@ from bayesieve.cli._command import (
     Command,
     CommandError,
 )
+from bayesieve.cli._compare import COMPARE
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
@@ -36,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     SELECT,
     PATH,
     PREDICT,
+    COMPARE,
     COUNTS,
     REPORT,
     COMPLETION,

@@ -89,14 +89,16 @@ def choose_columns(
 
 
 def matching(patterns: Sequence[str], names: Sequence[str], where: str) -> list[str]:
-    """Return the columns that names and patterns (``x*``) stand for, in their order."""
-    found: set[str] = set()
+    """Return the columns that names and patterns (``x*``) stand for, each once."""
+    known, found = set(names), dict[str, None]()
     for pattern in patterns:
-        own = {pattern} & set(names) or {n for n in names if fnmatchcase(n, pattern)}
+        own = [pattern]
+        if pattern not in known:
+            own = [name for name in names if fnmatchcase(name, pattern)]
         if not own:
             check_column(pattern, names, where)  # says which may be meant
-        found |= own
-    return [name for name in names if name in found]
+        found |= dict.fromkeys(own)
+    return list(found)
 
 
 def _free(

@@ -13,7 +13,8 @@ from bayesieve.utils._optional import optional_module
 __all__ = ["COMPLETION"]
 
 _SHELLS = ("bash", "zsh", "fish")
-_FILES = ("data", "model", "save", "report", "out")  # arguments that name files
+#: Arguments that name files.
+_FILES = ("data", "model", "other", "save", "report", "out", "findings")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -59,7 +59,7 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     names = found.names
     if found.named is None and found.table is None:  # columns of a matrix
         names = [str(j) for j in columns]
-    weights, towards = _weights(found)
+    weights, towards = found.weight_of_each()
     by_class = _by_class(found, counts)
     parts: list[str | None] = [None] * len(columns)
     if found.table is not None:
@@ -73,22 +73,6 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     if found.signed and len(found.labels) == 2:
         return sorted(rows, key=lambda row: (-row.weight, row.name))
     return sorted(rows, key=lambda row: (-row.gain, row.name))
-
-
-def _weights(found: Description) -> tuple[list[float], list[Any]]:
-    """Return the weight of each feature and the class it speaks for."""
-    import numpy as np
-
-    labels = found.labels.tolist()
-    assert found.weights is not None  # every model of the command line has some
-    if not found.signed:
-        return found.weights[0].tolist(), [None] * found.total
-    weights = np.clip(found.weights, -700.0, 700.0)  # impossible is very unlikely here
-    if len(labels) == 2:
-        return weights[0].tolist(), [labels[int(w > 0)] for w in weights[0]]
-    # Weights are centred, so the others are together as far below as one is above.
-    lift = weights.max(axis=0) * len(labels) / (len(labels) - 1)
-    return lift.tolist(), [labels[i] for i in np.argmax(weights, axis=0)]
 
 
 def _by_class(found: Description, counts: Any) -> list[Any]:

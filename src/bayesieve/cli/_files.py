@@ -16,7 +16,6 @@ from bayesieve.utils._computed_once import computed_once
 
 if TYPE_CHECKING:
     from bayesieve.io._bad_rows import BadRows
-    from bayesieve.io._files import DataFile
     from bayesieve.io._format import Format
     from bayesieve.io._same_rows import SameRows
 
@@ -73,16 +72,14 @@ class DataFiles:
         skip_bad_rows: bool = False,
         options: ReadOptions = _DEFAULT,
     ) -> None:
-        from bayesieve.io._files import find_files, format_of, unknown_format
+        from bayesieve.io._files import find_files, open_files
 
         self.paths = find_files(patterns)
         self.skip_bad_rows, self.options = skip_bad_rows, options
         formats: dict[Format | None, str] = {}
-        for path in self.paths:
-            own = format_of(path)
-            if own is None and not _is_archive(path):
-                raise unknown_format(path)
-            formats.setdefault(own, path)
+        self._files = open_files(self.paths, options=options)
+        for file in self._files:
+            formats.setdefault(None if file.is_saved else file.format, file.path)
         if len(formats) > 1:
             a, b = list(formats.values())[:2]
             raise CommandError(
@@ -132,21 +129,13 @@ class DataFiles:
         form = self.format
         if form is None or not form.is_text:
             return math.inf
-        if not all(path.lower().endswith(form.endings) for path in self.paths):
+        if any(file.is_packed for file in self._files):
             return math.inf
-        return 5.0 * sum(map(os.path.getsize, self.paths))  # values and their ends
-
-    @computed_once
-    def _files(self) -> list[DataFile]:
-        from bayesieve.io._files import open_files
-
-        return open_files(self.paths, options=self.options)
+        return 5.0 * sum(file.size for file in self._files)  # values and their ends
 
     @property
     def notes(self) -> list[str]:
         """What was guessed or changed in the files read so far, each sentence once."""
-        if "_files" not in vars(self):
-            return []
         return list(dict.fromkeys(note for own in self._files for note in own.notes))
 
     @computed_once
@@ -217,3 +206,9 @@ class DataFiles:
                 done += batch.num_rows
             if reading is not None:
                 reading.end()
+
+    def matrices(self, bad_rows: BadRows) -> Iterator[tuple[str, Any, Any]]:
+        """Yield (path, sparse matrix, labels) of files that hold matrices."""
+        for file in self._files:
+            for X, y in file.matrices(bad_rows):
+                yield file.path, X, y

@@ -105,11 +105,13 @@ def _read_options(**options: Any) -> None:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def add_data_arguments(parser: argparse.ArgumentParser, *, labelled: bool) -> None:
+def add_data_arguments(
+    parser: argparse.ArgumentParser, *, labelled: bool, required: bool = True
+) -> None:
     """Add DATA and the arguments that say what its columns are."""
     parser.add_argument(
         "data",
-        nargs="+",
+        nargs="+" if required else "*",
         metavar="DATA",
         help="files or globs: CSV, TSV, JSON lines, Parquet or svmlight",
     )

@@ -128,11 +128,6 @@ def report_data(
     """Collect everything a report shows."""
     from bayesieve.inspection import collect_report
 
-    parameters = {
-        name: value
-        for name, value in fitted.model.get_params().items()
-        if isinstance(value, str | int | float | bool | tuple | list | None)
-    }
     return collect_report(
         fitted.model,
         data_name=data_name,
@@ -140,7 +135,6 @@ def report_data(
         counts=fitted.counts if _same_features(fitted) else None,
         evaluation=evaluation,
         seconds=seconds,
-        parameters=parameters,
         command=shlex.join(command_line),
         cv=None if fitted.cv is None else fitted.cv.rows,
         inspected=inspected,

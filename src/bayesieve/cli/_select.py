@@ -34,6 +34,7 @@ from bayesieve.cli._show import (
     show_evaluation,
     show_features,
     show_next,
+    size_in_bytes,
 )
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
@@ -297,7 +298,7 @@ def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
     written = []
     if arguments.save is not None:
         size = os.path.getsize(arguments.save)
-        written.append(f"model in {arguments.save!r} ({_bytes(size)})")
+        written.append(f"model in {arguments.save!r} ({size_in_bytes(size)})")
         saved = plain_text(shlex.quote(arguments.save))
         steps.append((f"bayesieve predict {saved} DATA", "label new rows"))
         if arguments.report is None:
@@ -313,14 +314,6 @@ def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
     terminal.line()
     terminal.line("Try next:")
     show_next(steps, terminal)
-
-
-def _bytes(size: float) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
 
 
 SELECT = Command(

@@ -16,6 +16,7 @@ __all__ = [
     "show_evaluation",
     "show_features",
     "show_next",
+    "size_in_bytes",
 ]
 
 _LONGEST_TABLE = 40  # features shown; of more, those of largest gain
@@ -177,3 +178,12 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def size_in_bytes(size: float) -> str:
+    """Return a size in a unit that keeps it short."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"

@@ -137,6 +137,7 @@ class TextSource:
                 }
                 kept = Checkpoint(cls, checkpoint, settings)
                 counts = self._count_files(kept, counter, bar)
+        self._warn_of_guesses()
         if not counts.class_count.any():
             counter.bad_rows.warn()  # says what was left out
             raise ValueError("There must be at least one row to count. Got none.")
@@ -152,7 +153,6 @@ class TextSource:
             )
             counts = counts._with(kind="count", feature_count=sums)
         counter.bad_rows.warn()
-        self._warn_of_guesses()
         as_text = given is None and self._value_of is csv_label
         return _with_written_classes(counts) if as_text else counts
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from bayesieve.inspection._calibration import Calibration, calibration
+from bayesieve.inspection._compare_models import (
+    ComparedFeature,
+    ComparedModel,
+    ModelComparison,
+    PredictionComparison,
+    compare_models,
+)
 from bayesieve.inspection._discount_display import DiscountDisplay
 from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
+from bayesieve.inspection._input_shift import ColumnShift, InputShift, input_shift
 from bayesieve.inspection._partition_display import PartitionDisplay
 from bayesieve.inspection._reliability_display import ReliabilityDisplay
 from bayesieve.inspection._report_collect import collect_report
@@ -16,9 +24,15 @@ from bayesieve.inspection._weight_path_display import WeightPathDisplay
 
 __all__ = [
     "Calibration",
+    "ColumnShift",
+    "ComparedFeature",
+    "ComparedModel",
     "DiscountDisplay",
     "FeatureWeightsDisplay",
+    "InputShift",
+    "ModelComparison",
     "PartitionDisplay",
+    "PredictionComparison",
     "ReliabilityDisplay",
     "ReportData",
     "SparsityPathDisplay",
@@ -26,5 +40,7 @@ __all__ = [
     "WeightPathDisplay",
     "calibration",
     "collect_report",
+    "compare_models",
+    "input_shift",
     "render_report",
 ]

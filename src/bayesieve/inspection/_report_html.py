@@ -307,7 +307,7 @@ def _data(data: ReportData) -> str:
     if summary["rows"] is None:  # a selector does not keep them
         titles, cells = titles[:1], [row[:1] for row in cells]
     parts = [f'<div class="narrow">{_table(titles, cells)}{more}</div>']
-    if data.reading is not None:
+    if data.reading is not None and any(data.reading.values()):
         parts.append(_read_columns(data.reading))
     if data.seconds:
         times = [[s["step"], _seconds(s["seconds"])] for s in data.seconds]
@@ -318,9 +318,7 @@ def _data(data: ReportData) -> str:
 
 def _read_columns(reading: dict[str, Any]) -> str:
     """How the file was read: what each column is, what was guessed or is odd."""
-    parts = (
-        ["<h3>How it was read</h3>"] if reading["columns"] or reading["notes"] else []
-    )
+    parts = ["<h3>How it was read</h3>"]
     if reading["columns"]:
         cells = [
             [

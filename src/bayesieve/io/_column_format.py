@@ -19,6 +19,22 @@ class Marks:
     decimal: str | None = None
     thousands: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(
+                f"The decimal mark must be a point or a comma. Got {self.decimal!r}."
+            )
+        if self.thousands not in (None, ",", ".", " ", "'"):
+            raise ValueError(
+                "The mark between thousands must be a comma, a point, a space or an "
+                f"apostrophe. Got {self.thousands!r}."
+            )
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise ValueError(
+                "The marks before decimals and between thousands must differ. Got "
+                f"{self.decimal!r} for both."
+            )
+
     @property
     def said(self) -> bool:
         """Whether anything was."""

@@ -18,7 +18,7 @@ from bayesieve.io._column_kinds import read_columns
 from bayesieve.io._duckdb import needs
 from bayesieve.io._files import DataFile, find_files, open_files
 from bayesieve.io._near_names import check_column
-from bayesieve.io._read_options import ReadOptions
+from bayesieve.io._read_options import KINDS, ReadOptions
 from bayesieve.io._roles import (
     SAMPLE_ROWS,
     guess_roles,
@@ -282,6 +282,12 @@ def inspect_table(
     for own in (label, *texts, *kinds):
         if own is not None:
             check_column(own, names, repr(name))
+    for own, kind in kinds.items():
+        if kind not in KINDS and not kind.startswith("date:"):
+            raise ValueError(
+                f"Kinds of columns must be among {', '.join(KINDS)}. Got {kind!r} for "
+                f"{own!r}."
+            )
     ignored = [own for own, kind in kinds.items() if kind == "ignore"]
     sample = {
         own: table.column(i)[:SAMPLE_ROWS].to_pylist()

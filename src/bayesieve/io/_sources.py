@@ -21,7 +21,6 @@ from bayesieve.io._files import (
     find_files,
     format_of,
     open_files,
-    unknown_format,
 )
 from bayesieve.io._format import record_batches
 from bayesieve.io._near_names import check_column
@@ -129,18 +128,15 @@ def _files(
         paths,
         " Hint: texts themselves are counted as batches, from_text([(texts, labels)]).",
     )
-    for path in found:
-        form = format_of(path)
-        if form is None:
-            query = "SELECT text, label FROM read_csv('...')"
-            raise unknown_format(path, f' Hint: sql="{query}" reads any file.')
-        if form.is_matrix:
+    files = open_files(found, threads, options)
+    for file in files:
+        if file.format.is_matrix:
             raise ValueError(
-                f"{path!r} is an svmlight file, which holds a matrix and no texts. "
-                "Hint: X, y = sklearn.datasets.load_svmlight_file(path), then "
+                f"{file.path!r} is an svmlight file, which holds a matrix and no "
+                "texts. Hint: X, y = sklearn.datasets.load_svmlight_file(path), then "
                 "ClassCounts.from_matrix(X, y)."
             )
-    return [TextFile(file, text, label) for file in open_files(found, threads, options)]
+    return [TextFile(file, text, label) for file in files]
 
 
 def _refuse_query(path: str) -> None:

@@ -23,12 +23,18 @@ from bayesieve._description import (
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
+from bayesieve.counts._selection import documents_with
 from bayesieve.solvers._selection import Selection, select_features
-from bayesieve.utils._columns import take_columns
+from bayesieve.utils._columns import some_rows, take_columns
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import as_matrix, describe_column
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
+
+
+#: Values that fitting looks at to see which rows have the selected features; of larger
+#: data some rows, so that a fit takes hardly longer.
+_MOST_LOOKED_AT = 500_000
 
 
 class SupportClassifier(ClassifierMixin):
@@ -39,6 +45,35 @@ class SupportClassifier(ClassifierMixin):
     """
 
     _positive_only: ClassVar[bool] = False
+    _saved: ClassVar[dict[str, Saved]] = {
+        "_frequency": Saved("floats", "k", domain="counts", optional=True),
+        "_frequency_rows": Saved("float", domain="counts", optional=True),
+    }
+    #: Training rows with each selected feature, among how many; None if not known.
+    _frequency: np.ndarray | None = None
+    _frequency_rows: float | None = None
+
+    def _keep_frequency(self, counts: ClassCounts) -> None:
+        """Keep how many training rows have each selected feature, if counts know it."""
+        known = documents_with(counts)
+        self._frequency = self._frequency_rows = None
+        if known is not None:
+            chosen = known[:, self.support_indices_]
+            self._frequency = np.asarray(chosen.sum(axis=0)).ravel()
+            self._frequency_rows = float(counts.class_count.sum())
+
+    def _keep_of_rows(self, X: Any, sample_weight: Any) -> None:
+        """Count the rows with each selected feature where sums do not tell."""
+        if self._frequency is not None or self._count_kind() != "count":
+            return
+        chosen = some_rows(X, _MOST_LOOKED_AT)
+        part = self._selected_columns(X if chosen is None else X[chosen])
+        rows = np.ones(part.shape[0])
+        if sample_weight is not None:
+            rows = np.asarray(sample_weight, dtype=np.float64)
+            rows = rows if chosen is None else rows[chosen]
+        self._frequency = np.asarray(rows @ (part != 0)).ravel()
+        self._frequency_rows = float(rows.sum())
 
     def _log_prior(self, class_count: np.ndarray) -> np.ndarray:
         n_classes = class_count.shape[0]
@@ -114,7 +149,10 @@ class SupportClassifier(ClassifierMixin):
         Features that were not selected have the same probability in every class; their
         terms are left out. With ``k="all"`` nothing is left out.
         """
-        part = self._selected_columns(X)
+        return self._joint(self._selected_columns(X))
+
+    def _joint(self, part: Any) -> np.ndarray:
+        """The same from rows of the selected columns."""
         start = self._start_scores()
         joint: np.ndarray = self._support_log_likelihood(part) + start
         impossible = np.isneginf(joint).all(axis=1)
@@ -124,12 +162,15 @@ class SupportClassifier(ClassifierMixin):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log of the class probabilities, shape (n_samples, n_classes)."""
-        joint = self.predict_joint_log_proba(X)
-        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+        return _normalised(self.predict_joint_log_proba(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, shape (n_samples, n_classes)."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def _proba_of(self, part: Any) -> np.ndarray:
+        """Class probabilities from rows of the selected columns."""
+        return np.asarray(np.exp(_normalised(self._joint(part))))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row; ties go to the first class."""
@@ -231,6 +272,7 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
         self.k_ = int(solution.support.shape[0])
         self.certificate_ = solution.certificate
         self.support_gains_ = solution.gains
+        self._keep_frequency(counts)
         self._set_parameters(counts, selection)
 
     def _wanted_size(self) -> Any:
@@ -250,6 +292,10 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
         importances = np.zeros(self.n_features_in_)
         importances[self.support_indices_] = self.support_gains_
         return importances
+
+
+def _normalised(joint: np.ndarray) -> np.ndarray:
+    return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
 
 
 def alpha_constraint() -> list[Any]:

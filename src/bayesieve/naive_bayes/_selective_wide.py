@@ -240,6 +240,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
             None if found.offset is None else found.weights[:, None] * found.offset
         )
         self._set_log_prob(found)
+        self._keep_frequency(counts)
         self._importances = term_sizes(found, counts)
 
     def _set_log_prob(self, found: WideFit) -> None:
@@ -349,6 +350,7 @@ class SelectiveWideNB(WideWeightedNB):
             progress = Progress(left, self._callback(bar))
             found = WideSolver.of(rows, settings, progress).fit(start)
         self._keep(found, rows.counts)
+        self._keep_of_rows(X, sample_weight)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)

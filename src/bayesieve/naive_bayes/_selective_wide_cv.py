@@ -89,6 +89,7 @@ class SelectiveWideNBCV(WideWeightedNB):
         scores, sizes = self._scored(rows, settings, splits, penalties, shares)
         chosen, share = self._choose(rows, penalties, shares, scores, sizes)
         self._keep(self._final(solver, penalties, chosen, share), rows.counts)
+        self._keep_of_rows(X, sample_weight)
         if self.cv_stopped_ != "converged":
             self.stopped_ = self.cv_stopped_
             warn_if_interrupted(type(self).__name__, self.cv_stopped_)

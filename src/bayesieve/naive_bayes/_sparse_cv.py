@@ -94,6 +94,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         -------
         self
         """
+        given = X
         X, codes, classes, weights = self._validated(
             X, y, None, sample_weight, first=True
         )
@@ -103,6 +104,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         scores = self._scores(X, codes, classes, weights, splits, sizes, alphas)
         self._choose(sizes, alphas, scores)
         self._learn(counts)
+        self._keep_of_rows(given, sample_weight)
         return self
 
     @available_if(_has_counts)

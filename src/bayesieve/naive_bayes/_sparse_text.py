@@ -22,7 +22,7 @@ from bayesieve._description import (
 )
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import TextSource
-from bayesieve.counts._selection import document_frequency, documents_with, prune
+from bayesieve.counts._selection import documents_with, prune
 from bayesieve.counts._texts import count_texts
 from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
@@ -611,8 +611,8 @@ class SparseTextNB(SparseNaiveBayes):
         self.text_options_ = self._options.vectorizer()
         self.support_terms_ = self._names.tolist()
         self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
-        known = documents_with(counts) is not None
-        self.document_frequency_ = document_frequency(chosen) if known else None
+        self._keep_frequency(counts)
+        self.document_frequency_ = self._frequency
         # `fit_counts` of the base names all terms; here the selected ones are kept.
         self.__dict__.pop("feature_names_in_", None)
 
@@ -670,7 +670,9 @@ class SparseTextNB(SparseNaiveBayes):
         return lambda columns: [terms.get(j, f"x{j}") for j in columns.tolist()]
 
     def _to_save(self) -> dict[str, Any]:
-        return super()._to_save() | {"_options": asdict(self._options)}
+        # Frequencies stand in a file once, under their public name.
+        once = {"_frequency": None, "_frequency_rows": None}
+        return super()._to_save() | {"_options": asdict(self._options)} | once
 
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -691,6 +693,8 @@ class SparseTextNB(SparseNaiveBayes):
         terms = names.tolist()
         derived = {
             "_options": options,
+            "_frequency": values.get("document_frequency_"),
+            "_frequency_rows": float(values["class_count_"].sum()),
             "_matcher": None,
             "text_options_": options.vectorizer(),
             "support_terms_": terms,

@@ -212,6 +212,10 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """Class probabilities, shape (n_samples, n_classes)."""
         return self._smoothed(self.predict_joint_log_proba(X))
 
+    def _proba_of(self, table: TableRows) -> np.ndarray:
+        """Class probabilities of rows that were read already."""
+        return self._smoothed(self._scores(table))
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log of the class probabilities, shape (n_samples, n_classes)."""
         return np.asarray(np.log(self.predict_proba(X)))

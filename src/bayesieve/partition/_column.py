@@ -164,8 +164,8 @@ class ColumnPartition:
         if self.n_parts == 1:
             return ["all values"]
         edges = [-math.inf, *self.parts.bounds.tolist(), math.inf]
-        shown = [self._edge(edge) for edge in edges]
-        if len(set(shown)) < len(shown):  # too close for six digits
+        shown = [self.shown(edge) for edge in edges]
+        if len(set(shown)) < len(set(edges)):  # too close for six digits
             shown = [repr(edge) for edge in edges]
         labels = [f"]{low}, {high}]" for low, high in pairwise(shown)]
         labels[-1] = labels[-1][:-1] + "["
@@ -173,10 +173,11 @@ class ColumnPartition:
             labels[0] = "missing"
         return labels
 
-    def _edge(self, edge: float) -> str:
+    def shown(self, number: float) -> str:
+        """A number of the column as text, a time as a date."""
         if self.origin is not None:
-            return self.origin.shown(edge, is_time=self.is_time)
-        return _time(edge) if self.is_time else _number(edge)
+            return self.origin.shown(number, is_time=self.is_time)
+        return _time(number) if self.is_time else _number(number)
 
     def _group_label(self, group: int) -> str:
         assert isinstance(self.parts, ValueGrouping)

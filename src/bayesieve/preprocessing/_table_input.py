@@ -58,7 +58,14 @@ class TableEstimator(SelfDescribing, BaseEstimator):
         "levels_": Saved("floats", "m", domain="any"),
         "_reader": Saved("table reader"),
         "partitions_": Saved("partitions"),
+        "_ranges": Saved("floats", "m", 2, domain="any", optional=True),
+        "_missing_rows": Saved("floats", "m", domain="counts", optional=True),
     }
+    #: Least and largest number of each column that was learnt from, and its missing
+    #: rows by their weight: NaN and 0 for columns that are not numbers. None in models
+    #: of earlier versions.
+    _ranges: np.ndarray | None = None
+    _missing_rows: np.ndarray | None = None
 
     def _restore(self, values: dict[str, Any]) -> None:
         """Partitions and reader of a file know neither names nor classes."""
@@ -88,6 +95,8 @@ class TableEstimator(SelfDescribing, BaseEstimator):
         reader, numbers, levels = TableReader.from_table(X, categorical_features)
         validate_data(self, X, reset=True, skip_check_array=True)
         self._reader = reader
+        self._ranges = np.full((self.n_features_in_, 2), np.nan)
+        self._missing_rows = np.zeros(self.n_features_in_)
         return TableRows(numbers, levels)
 
     def _read_more(self, X: Any, *, learn: bool = False) -> TableRows:
@@ -124,7 +133,21 @@ class TableEstimator(SelfDescribing, BaseEstimator):
                 found = found[present]
             codes = kept
         refuse_one_class(type(self).__name__, found)
+        self._keep_ranges(table.numbers, weights)
         return LabelledRows(table, codes.astype(np.int32), weights, found)
+
+    def _keep_ranges(self, numbers: np.ndarray, weights: np.ndarray | None) -> None:
+        """Widen the ranges of the numbers by rows that are learnt from."""
+        if self._ranges is None or self._missing_rows is None or not numbers.size:
+            return
+        own = self._reader.numeric_columns
+        low, high = self._ranges[own].T
+        self._ranges[own, 0] = np.fmin(low, np.fmin.reduce(numbers, axis=0))
+        self._ranges[own, 1] = np.fmax(high, np.fmax.reduce(numbers, axis=0))
+        missing = np.isnan(numbers)
+        self._missing_rows[own] += (
+            missing.sum(axis=0) if weights is None else weights @ missing
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Taking a few columns out of a wide matrix without touching the others."""
+"""Taking a few columns, or a few rows, of a matrix without touching the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy import sparse
 
 from bayesieve.utils._sparse_structure import own_structure
 
-__all__ = ["take_columns"]
+__all__ = ["some_rows", "take_columns"]
 
 
 def take_columns(X: Any, columns: np.ndarray) -> Any:
@@ -34,3 +34,21 @@ def take_columns(X: Any, columns: np.ndarray) -> Any:
         (X.data[stored][kept], position[kept], ends[X.indptr]),
         shape=(X.shape[0], columns.shape[0]),
     )
+
+
+def some_rows(X: Any, values: int) -> np.ndarray | None:
+    """Rows drawn at random, always the same, that hold about so many values.
+
+    None for all rows: where there are no more values, and for other than arrays and CSR
+    matrices, of which rows are not taken cheaply. Every tenth row, say, would be of one
+    class where classes take turns.
+    """
+    if sparse.issparse(X):
+        held = X.nnz if X.format == "csr" else 0
+    else:
+        held = X.size if isinstance(X, np.ndarray) and X.ndim == 2 else 0
+    if held <= values:
+        return None
+    n_rows = X.shape[0]
+    size = min(n_rows, max(1000, int(values / held * n_rows)))
+    return np.sort(np.random.default_rng(0).choice(n_rows, size, replace=False))
