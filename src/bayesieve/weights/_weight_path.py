@@ -112,7 +112,7 @@ class PathSolver:
     Parameters
     ----------
     problem : WeightProblem
-        With `LinearTerms`. Its regularization is not looked at; its exponent p is: for
+        With `WideTerms`. Its regularization is not looked at; its exponent p is: for
         p < 1 each convex solution (p = 1) is followed by minimising tangents of the
         concave penalty, a local search.
     refit_intercept : bool
