@@ -12,6 +12,7 @@ from tests.weights.joint_examples import joint_problem
 from tests.weights.linear_examples import dense_twin
 
 from bayesieve.weights import Convex, DenseTerms, PathSolver
+from bayesieve.weights._intercepts import log_posteriors
 from bayesieve.weights._sparse_newton import SparseNewton, box_gap
 
 KINDS = [
@@ -150,9 +151,8 @@ def test_a_newton_step_never_raises_the_second_order_model(
         conjugate_steps=5,
         tol=0.1,
     )
-    assert (step >= -w).all() and (step <= 1.0 - w).all()
-    from bayesieve.weights._intercepts import log_posteriors
-
+    assert (step >= -w).all()
+    assert (step <= 1.0 - w).all()
     H = terms.dense_curvature(
         log_posteriors(newton.state.scores), problem.row_weight, chosen, True
     )
@@ -190,7 +190,8 @@ def test_along_a_path_columns_and_ngrams_enter_together():
     path.begin()
     path.follow(path.largest * 0.5 ** np.arange(1, 8))
     used = path.points[-1].weights > 0
-    assert used[:3].any() and used[3:].any()
+    assert used[:3].any()
+    assert used[3:].any()
     assert all(point.gap <= path.tol for point in path.points)
     sizes = [point.nll for point in path.points]
     assert sizes == sorted(sizes, reverse=True)

@@ -25,11 +25,12 @@ class Feature:
     gain : float
         Log-likelihood in nats; of a mixed table, mean size of the term in the scores.
     towards : object
-        The class that the feature speaks for; None for a column of a mixed table.
+        The class that the feature speaks for; None for a column of a mixed table that
+        is cut into parts.
     by_class : list of float or None
         Count, rows or mean in each class.
     parts : str or None
-        Of a mixed table: how the column was cut.
+        Of a mixed table: how the column was cut, or what an n-gram speaks for.
     """
 
     name: str
@@ -63,7 +64,11 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     by_class = _by_class(found, counts)
     parts: list[str | None] = [None] * len(columns)
     if found.table is not None:
-        parts = [_cut(found.table.partitions[j]) for j in columns]
+        cuts = found.table.partitions  # n-grams of texts come after the columns
+        parts = [
+            _cut(cuts[j]) if j < len(cuts) else f"for {towards[i]}"
+            for i, j in enumerate(columns)
+        ]
     rows = [
         Feature(*row)
         for row in zip(
@@ -82,7 +87,9 @@ def _weights(found: Description) -> tuple[list[float], list[Any]]:
     labels = found.labels.tolist()
     assert found.weights is not None  # every model of the command line has some
     if not found.signed:
-        return found.weights[0].tolist(), [None] * found.total
+        told = found.towards
+        towards = [None] * found.total if told is None else told.tolist()
+        return found.weights[0].tolist(), towards
     weights = np.clip(found.weights, -700.0, 700.0)  # impossible is very unlikely here
     if len(labels) == 2:
         return weights[0].tolist(), [labels[int(w > 0)] for w in weights[0]]

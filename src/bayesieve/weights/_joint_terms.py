@@ -6,13 +6,13 @@ kernels a column is one indicator for each part, whose weights are tied together
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from bayesieve.utils._computed_once import computed_once
 from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._newton import box_minimum
 from bayesieve.weights._terms import Array, Rows, as_weights
@@ -48,30 +48,37 @@ class JointTerms(WideTerms):
     def __init__(
         self, parts: Array, tables: Sequence[Array], block: Any, slope: Array
     ) -> None:
-        sizes = np.array([len(table) for table in tables], dtype=np.int64)
-        n_rows, n_columns = parts.shape
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        places = parts.astype(np.int64) + start[:-1]
-        indicators = sparse.csr_array(
-            (
-                np.ones(places.size),
-                places.reshape(-1),
-                np.arange(n_rows + 1) * n_columns,
-            ),
-            shape=(n_rows, int(start[-1])),
-        )
         logs = np.concatenate([np.empty((0, slope.shape[1])), *tables])
-        self._set(LinearTerms(indicators, logs), start, LinearTerms(block, slope))
+        sizes = np.array([len(table) for table in tables], dtype=np.int64)
+        self._set(parts, sizes, logs, LinearTerms(block, slope))
 
-    def _set(self, parts: LinearTerms, start: Array, counts: LinearTerms) -> None:
-        self._parts, self._start, self._counts = parts, start, counts
-        self.n_columns = start.size - 1
-        self.n_rows, self.n_classes = counts.n_rows, counts.n_classes
+    def _set(
+        self, parts: Array, sizes: Array, logs: Array, counts: LinearTerms
+    ) -> None:
+        self._part, self._sizes, self._logs, self._counts = parts, sizes, logs, counts
+        self._start = np.concatenate([[0], np.cumsum(sizes)])
+        self.n_rows, self.n_columns = parts.shape
+        self.n_classes = counts.n_classes
         self.n_terms = self.n_columns + counts.n_terms
 
-    def _with(self, parts: LinearTerms, start: Array, counts: LinearTerms) -> Any:
-        terms = copy.copy(self)
-        terms._set(parts, start, counts)
+    @computed_once
+    def _parts(self) -> LinearTerms:
+        """One indicator for each part of each column."""
+        indicators = sparse.csr_array(
+            (
+                np.ones(self._part.size),
+                (self._part + self._start[:-1]).reshape(-1),
+                np.arange(self.n_rows + 1) * self.n_columns,
+            ),
+            shape=(self.n_rows, int(self._start[-1])),
+        )
+        return LinearTerms(indicators, self._logs)
+
+    def _with(
+        self, parts: Array, sizes: Array, logs: Array, counts: LinearTerms
+    ) -> Self:
+        terms = type(self).__new__(type(self))
+        terms._set(parts, sizes, logs, counts)
         return terms
 
     def _split(self, chosen: Array) -> tuple[Array, Array, Array, Array]:
@@ -83,32 +90,33 @@ class JointTerms(WideTerms):
 
     def _indicators(self, columns: Array) -> tuple[Array, Array]:
         """The indicators of some columns, and how many each of them has."""
-        sizes = self._start[columns + 1] - self._start[columns]
+        sizes = self._sizes[columns]
         ends = np.cumsum(sizes)
         first = np.repeat(self._start[columns] - (ends - sizes), sizes)
         return first + np.arange(int(sizes.sum())), sizes
 
     # ------------------------------------------------------------------ the rows
 
-    def take(self, rows: Rows) -> JointTerms:
+    def take(self, rows: Rows) -> Self:
         """Return the terms of some rows."""
-        return self._with(self._parts.take(rows), self._start, self._counts.take(rows))
+        counts = self._counts.take(rows)
+        return self._with(self._part[rows], self._sizes, self._logs, counts)
 
-    def select(self, chosen: Array) -> JointTerms:
-        """Return some of the terms, for all rows; columns come first."""
+    def select(self, chosen: Array) -> Self:
+        """Return some of the terms, for all rows; `chosen` must rise."""
         _, _, columns, ngrams = self._split(chosen)
         indicators, sizes = self._indicators(columns)
         return self._with(
-            self._parts.select(indicators),
-            np.concatenate([[0], np.cumsum(sizes)]),
+            self._part[:, columns],
+            sizes,
+            self._logs[indicators],
             self._counts.select(ngrams),
         )
 
-    def scaled(self, factor: float) -> JointTerms:
+    def scaled(self, factor: float) -> Self:
         """Return the same terms times a number; the rows are shared."""
-        return self._with(
-            self._parts.scaled(factor), self._start, self._counts.scaled(factor)
-        )
+        logs, counts = factor * self._logs, self._counts.scaled(factor)
+        return self._with(self._part, self._sizes, logs, counts)
 
     def entries(self, chosen: Array) -> int:
         """Cells of the chosen terms that are not zero."""
@@ -235,10 +243,7 @@ class JointTerms(WideTerms):
 
     def panel(self, rows: slice) -> Array:
         """Terms of some rows, dense: (rows, n_terms, n_classes)."""
-        indicators = self._parts.panel(rows)
-        if not self.n_columns:
-            return self._counts.panel(rows)
-        columns = np.add.reduceat(indicators, self._start[:-1], axis=1)
+        columns = self._logs[self._part[rows] + self._start[:-1]]
         return np.concatenate([columns, self._counts.panel(rows)], axis=1)
 
     # --------------------------------------------------------------------- scores
@@ -246,7 +251,7 @@ class JointTerms(WideTerms):
     def scores(self, w: Array, log_prior: Array) -> Array:
         """Scores s_j, of shape (n_rows, n_classes)."""
         w = as_weights(w, self.n_terms)
-        tied = np.repeat(w[: self.n_columns], np.diff(self._start))
+        tied = np.repeat(w[: self.n_columns], self._sizes)
         own = self._parts.scores(tied, log_prior)
         return own + self._counts.scores(w[self.n_columns :], np.zeros(self.n_classes))
 
@@ -256,7 +261,7 @@ class JointTerms(WideTerms):
             return self._counts.term(k - self.n_columns)
         one = np.zeros(self.n_columns)
         one[k] = 1.0
-        tied = np.repeat(one, np.diff(self._start))
+        tied = np.repeat(one, self._sizes)
         return self._parts.scores(tied, np.zeros(self.n_classes))
 
 
@@ -264,11 +269,11 @@ def _sums(values: Array, sizes: Array) -> Array:
     """Sums of successive values, so many each."""
     if not sizes.size:
         return np.empty(0)
-    return np.add.reduceat(values, np.cumsum(sizes) - sizes)
+    return np.asarray(np.add.reduceat(values, np.cumsum(sizes) - sizes))
 
 
 def _curved(moves: Array, posterior: Array, row_weight: Array | None) -> Array:
     """How residuals change with scores that move, to first order."""
     mean = np.einsum("nc,nc->n", posterior, moves)
     change = posterior * (moves - mean[:, None])
-    return change if row_weight is None else change * row_weight[:, None]
+    return np.asarray(change if row_weight is None else change * row_weight[:, None])
