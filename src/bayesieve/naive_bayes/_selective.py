@@ -81,9 +81,10 @@ class SelectiveNB(TextWeightedNB):
     where c_k grows with the complexity of the column's partition, so that of two
     columns that say the same the simpler one is kept. Weights of most columns end at
     zero. The n-grams of columns of texts enter beside the other columns, each with a
-    weight of its own; see the notes. For ``exponent >= 1`` the problem is convex and ``optimizer="convex"`` is
-    **exact** up to its tolerance; everything else is **heuristic**. All are any-time:
-    the best weights so far are kept when time runs out or Ctrl-C is pressed.
+    weight of its own; see the notes. For ``exponent >= 1`` the problem is convex and
+    ``optimizer="convex"`` is **exact** up to its tolerance; everything else is
+    **heuristic**. All are any-time: the best weights so far are kept when time runs out
+    or Ctrl-C is pressed.
 
     Parameters
     ----------
