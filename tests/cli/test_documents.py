@@ -84,7 +84,9 @@ def customers(folder):
     lines = "\n".join(["Einkommen;gekauft;Ort", *german])
     (folder / "kunden.csv").write_bytes(lines.encode("cp1252"))
     write_csv(folder / "export.csv", ("sum", "paid"), [(r[4], r[5]) for r in rows])
-    (folder / "points.csv").write_text("".join(f"{i % 7},{i},{i % 2}\n" for i in range(60)))
+    (folder / "points.csv").write_text(
+        "".join(f"{i % 7},{i},{i % 2}\n" for i in range(60))
+    )
     write_xlsx(folder / "sales.xlsx", Sales=[head, *rows], Notes=[["nothing"]])
     tickets = [
         (text, int(rng.integers(9)) + 3 * (label == "pos"), label)

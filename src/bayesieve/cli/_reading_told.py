@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bayesieve.cli._told import listed, tell
 from bayesieve.io._column_format import ReadColumn
 from bayesieve.io._suspicions import gives_label_away
+from bayesieve.utils._scripts import default_analyzer, script_of
 
-__all__ = ["say_how_read", "say_what_is_suspicious"]
+__all__ = ["say_how_read", "say_script", "say_what_is_suspicious"]
 
 _MOST_LOOKED_AT = 500  # columns, for what gives the label away
 
@@ -35,6 +36,21 @@ def say_how_read(read: Sequence[ReadColumn], ignored: Mapping[str, str]) -> None
     for own in read:
         if own.doubt:
             tell(f"warning: column {own.name!r} {own.doubt}")
+
+
+def say_script(
+    name: str, texts: Sequence[Any], ngrams: tuple[int, int] | None = None
+) -> tuple[str, tuple[int, int]]:
+    """Return how texts are cut by their script, and tell it if not into words."""
+    texts = [text for text in texts if isinstance(text, str)]
+    analyzer, usual = default_analyzer(texts)
+    if analyzer != "word":
+        low, high = ngrams or usual
+        tell(
+            f"the texts of {name!r} are {script_of(texts).title()}: cut into {low} to "
+            f"{high} characters (--analyzer word or --ngrams change it)"
+        )
+    return analyzer, usual
 
 
 def say_what_is_suspicious(
