@@ -152,7 +152,7 @@ INSPECT = Command(
     run=_run,
     examples=(
         "bayesieve inspect customers.csv",
-        "bayesieve inspect sales.xlsx --label bought --types 'zip=category'",
+        "bayesieve inspect sales.xlsx --label bought --types zip=category",
         "bayesieve inspect export.csv --decimal , --json",
     ),
 )

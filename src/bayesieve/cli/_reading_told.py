@@ -16,11 +16,17 @@ from bayesieve.io._suspicions import (
     repeated_rows,
     repeats_are_odd,
 )
+from bayesieve.utils._scripts import default_analyzer, script_of
 
 if TYPE_CHECKING:
     from bayesieve.cli._labelled_rows import Labels
 
-__all__ = ["say_how_read", "say_what_is_odd_about_labels", "say_what_is_suspicious"]
+__all__ = [
+    "say_how_read",
+    "say_script",
+    "say_what_is_odd_about_labels",
+    "say_what_is_suspicious",
+]
 
 _MOST_LOOKED_AT = 500  # columns, for what gives the label away
 _LEAST_REPEATED = 0.01  # of the rows
@@ -48,6 +54,21 @@ def say_how_read(read: Sequence[ReadColumn], ignored: Mapping[str, str]) -> None
     for own in read:
         if own.doubt and ignored.get(own.name) != "constant":
             tell(f"warning: column {own.name!r} {own.doubt}")
+
+
+def say_script(
+    name: str, texts: Sequence[Any], ngrams: tuple[int, int] | None = None
+) -> tuple[str, tuple[int, int]]:
+    """Return how texts are cut by their script, and tell it if not into words."""
+    texts = [text for text in texts if isinstance(text, str)]
+    analyzer, usual = default_analyzer(texts)
+    if analyzer != "word":
+        low, high = ngrams or usual
+        tell(
+            f"the texts of {name!r} are {script_of(texts).title()}: cut into {low} to "
+            f"{high} characters (--analyzer word or --ngrams change it)"
+        )
+    return analyzer, usual
 
 
 def say_what_is_suspicious(

@@ -68,7 +68,9 @@ class SavedModel:
     @property
     def takes_texts(self) -> bool:
         """Whether its rows are texts."""
-        return hasattr(self.model, "support_terms_")
+        from bayesieve.naive_bayes import SparseTextNB
+
+        return isinstance(self.model, SparseTextNB)
 
 
 @dataclass(frozen=True)
@@ -212,8 +214,14 @@ class ScoredRows:
 
         kinds = dict.fromkeys(self.names, "number")
         partitions = getattr(self.saved.model, "partitions_", [])
-        for partition, name in zip(partitions, self.names, strict=False):
-            if partition.kind == "categorical":
+        reader = getattr(self.saved.model, "_reader", None)
+        texts = [] if reader is None else reader.text.tolist()
+        for j, (partition, name) in enumerate(
+            zip(partitions, self.names, strict=False)
+        ):
+            if texts[j]:
+                kinds[name] = "text"
+            elif partition.kind == "categorical":
                 kinds[name] = "category"
             elif partition.is_time:
                 kinds[name] = "date"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve._description import describe
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
@@ -17,7 +18,7 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
-from bayesieve.cli._reading_told import say_how_read, say_what_is_suspicious
+from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_suspicious
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
@@ -30,6 +31,7 @@ __all__ = ["TableData"]
 #: Values from which fitting takes more than a second or so.
 _SLOW_CELLS = 2_000_000
 _MOST_FACTS = 200  # columns of a report
+_LOOKED_AT = 2000  # texts, to tell their script
 
 
 class TableData:
@@ -64,6 +66,10 @@ class TableData:
         if self.model == "selective":
             self.read = read = self._without_empty(read)
         say_how_read(self._every, self.ignored)
+        if arguments.analyzer is None:
+            for own in read:
+                if own.kind == "text":
+                    say_script(own.name, own.values[:_LOOKED_AT].tolist())
         say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
         self._frame = as_frame(read)
 
@@ -154,7 +160,10 @@ class TableData:
 
     def _fit_selective(self, X: Any, y: NDArray[Any], k: Any, clock: Clock) -> Fitted:
         most = self._most_columns(k, X.shape[1])
+        texts = self.columns.texts
         parameters = {
+            "text_features": texts or None,
+            "text_options": self._text_options() or None,
             "random_state": self.seed,
             "verbose": X.size > _SLOW_CELLS,
             "time_limit": self.arguments.time_limit,
@@ -170,12 +179,23 @@ class TableData:
             raise CommandError(str(error)) from None
         return Fitted(
             model,
-            self.unit,
-            X.shape[1],
+            "features" if texts else self.unit,
+            describe(model).n_features,
             X.shape[0],
             everything=everything,
             interrupted=model.stopped_ == "interrupted",
         )
+
+    def _text_options(self) -> dict[str, Any]:
+        """How texts are cut, where somebody has said it."""
+        given = {
+            "ngram_range": self.arguments.ngrams,
+            "analyzer": self.arguments.analyzer,
+            "min_df": None if self.arguments.min_df == 1 else self.arguments.min_df,
+            "max_df": None if self.arguments.max_df == 1.0 else self.arguments.max_df,
+            "stop_words": self.arguments.stop_words,
+        }
+        return {name: own for name, own in given.items() if own is not None}
 
     def _most_columns(self, k: Any, n_columns: int) -> int | None:
         if k is None or k == "all":

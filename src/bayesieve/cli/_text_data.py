@@ -20,10 +20,9 @@ from bayesieve.cli._held_out import held_out
 from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import text_parameters
-from bayesieve.cli._told import tell
+from bayesieve.cli._reading_told import say_script
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes import SparseTextNB
-from bayesieve.utils._scripts import default_analyzer, script_of
 
 __all__ = ["TextData", "settle_analyzer", "texts_of"]
 
@@ -61,17 +60,9 @@ def settle_analyzer(
     arguments: argparse.Namespace, name: str, texts: Sequence[Any]
 ) -> None:
     """Cut texts as their script asks for, unless somebody has said how."""
-    texts = [text for text in texts if isinstance(text, str)]
-    analyzer, ngrams = default_analyzer(texts)
-    if arguments.analyzer is not None or analyzer == "word":
-        return
-    arguments.analyzer = analyzer
-    arguments.ngrams = arguments.ngrams or ngrams
-    low, high = arguments.ngrams
-    tell(
-        f"the texts of {name!r} are {script_of(texts).title()}: cut into {low} to "
-        f"{high} characters (--analyzer word or --ngrams change it)"
-    )
+    if arguments.analyzer is None:
+        analyzer, ngrams = say_script(name, texts, arguments.ngrams)
+        arguments.analyzer, arguments.ngrams = analyzer, arguments.ngrams or ngrams
 
 
 class TextData:

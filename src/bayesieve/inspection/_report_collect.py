@@ -212,6 +212,11 @@ def _features(view: Description, names: NameTable, counts: Any) -> dict[str, Any
         table = part if isinstance(part, np.ndarray) else part.toarray()
         counted = "occurrences" if counts.kind == "count" else "rows"
     texts = view.names
+    if view.towards is not None:
+        texts = [
+            name if label is None else f"{name}, for {label}"
+            for name, label in zip(texts, view.towards, strict=True)
+        ]
     rows = [
         {
             "name": names.place(column, texts[j]),
