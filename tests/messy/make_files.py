@@ -46,44 +46,44 @@ def customers(n: int = ROWS, seed: int = 1) -> list[tuple[str, ...]]:
 
 WORDS = {
     "en": (
-        "good great lovely fine superb".split(),
-        "bad awful poor dull boring".split(),
-        "film plot actor scene music the a was and ending".split(),
+        ["good", "great", "lovely", "fine", "superb"],
+        ["bad", "awful", "poor", "dull", "boring"],
+        ["film", "plot", "actor", "scene", "music", "the", "a", "was", "and", "ending"],
     ),
     "ru": (
-        "хороший отличный прекрасный чудесный".split(),
-        "плохой ужасный скучный слабый".split(),
-        "фильм сюжет актёр сцена музыка был очень".split(),
+        ["хороший", "отличный", "прекрасный", "чудесный"],
+        ["плохой", "ужасный", "скучный", "слабый"],
+        ["фильм", "сюжет", "актёр", "сцена", "музыка", "был", "очень"],
     ),
     "fr": (
-        "réussi génial parfait été".split(),
-        "raté médiocre décevant ennuyeux".split(),
-        "film scène à été musique très où".split(),
+        ["réussi", "génial", "parfait", "été"],
+        ["raté", "médiocre", "décevant", "ennuyeux"],
+        ["film", "scène", "à", "été", "musique", "très", "où"],
     ),
     "ko": (
-        "좋은 훌륭한 멋진 재미있는".split(),
-        "나쁜 지루한 끔찍한 별로인".split(),
-        "영화 이야기 배우 장면 음악 정말".split(),
+        ["좋은", "훌륭한", "멋진", "재미있는"],
+        ["나쁜", "지루한", "끔찍한", "별로인"],
+        ["영화", "이야기", "배우", "장면", "음악", "정말"],
     ),
     "zh": (
-        "精彩 好看 感人 优秀".split(),
-        "无聊 难看 糟糕 失望".split(),
-        "电影 故事 演员 音乐 非常 我们".split(),
+        ["精彩", "好看", "感人", "优秀"],
+        ["无聊", "难看", "糟糕", "失望"],
+        ["电影", "故事", "演员", "音乐", "非常", "我们"],
     ),
     "tw": (
-        "精彩 好看 感人 優秀".split(),
-        "無聊 難看 糟糕 失望".split(),
-        "電影 故事 演員 音樂 非常 我們".split(),
+        ["精彩", "好看", "感人", "優秀"],
+        ["無聊", "難看", "糟糕", "失望"],
+        ["電影", "故事", "演員", "音樂", "非常", "我們"],
     ),
     "ja": (
-        "面白い 素晴らしい 最高 感動".split(),
-        "つまらない ひどい 最低 退屈".split(),
-        "映画 とても 物語 音楽 でした 俳優".split(),
+        ["面白い", "素晴らしい", "最高", "感動"],
+        ["つまらない", "ひどい", "最低", "退屈"],
+        ["映画", "とても", "物語", "音楽", "でした", "俳優"],
     ),
     "th": (
-        "สนุก ยอดเยี่ยม ประทับใจ".split(),
-        "น่าเบื่อ แย่ ผิดหวัง".split(),
-        "หนัง เรื่องนี้ นักแสดง เพลง มาก".split(),
+        ["สนุก", "ยอดเยี่ยม", "ประทับใจ"],
+        ["น่าเบื่อ", "แย่", "ผิดหวัง"],
+        ["หนัง", "เรื่องนี้", "นักแสดง", "เพลง", "มาก"],
     ),
 }
 
@@ -314,10 +314,11 @@ def separators() -> dict[str, str | bytes]:
     clean, semicolons = written(customers()), written(customers(), sep=";")
     fixed = written(customers(), sep=" ", quoting=csv.QUOTE_MINIMAL)
     lines = clean.splitlines()
-    noted = [(*row[:3], f'{row[3]}, the "old" town\nby the sea', *row[4:]) for row in customers()]
-    mixed = "".join(
-        line + ("\r\n" if i % 3 else "\n") for i, line in enumerate(lines)
-    )
+    noted = [
+        (*row[:3], f'{row[3]}, the "old" town\nby the sea', *row[4:])
+        for row in customers()
+    ]
+    mixed = "".join(line + ("\r\n" if i % 3 else "\n") for i, line in enumerate(lines))
     return {
         "clean.csv": clean,
         "semicolons.csv": semicolons,
@@ -329,16 +330,16 @@ def separators() -> dict[str, str | bytes]:
         "spaces.csv": fixed,
         "tildes.csv": written(customers(), sep="~"),
         "all quoted.csv": written(customers(), quoting=csv.QUOTE_ALL),
-        "single quotes.csv": written(
-            customers(), quoting=csv.QUOTE_ALL, quotechar="'"
-        ),
+        "single quotes.csv": written(customers(), quoting=csv.QUOTE_ALL, quotechar="'"),
         "quotes after spaces.csv": clean.replace(",", ", ").replace(
             "São Paulo", '"São Paulo"'
         ),
         "newlines in quotes.csv": written(noted),
-        "backslash quotes.csv": "".join(
-            ",".join((*row[:3], rf'"{row[3]} \"old\""', *row[4:])) + "\n"
-            for row in (HEADER, *customers())
+        "backslash quotes.csv": lines[0]
+        + "\n"
+        + "".join(
+            ",".join((*row[:3], rf'"{row[3]} \"old\", 1"', *row[4:])) + "\n"
+            for row in customers()
         ),
         "trailing commas.csv": "".join(f"{line},\n" for line in lines),
         "trailing in rows.csv": f"{lines[0]}\n"
@@ -401,10 +402,14 @@ def headers() -> dict[str, str | bytes]:
         "spaced names.csv": named(
             "Age (years)", " income ", 'rate "p.a."', "city, town", "joined", "Bought?"
         ),
-        "unicode names.csv": named("возраст", "収入", "rate €", "città", "día", "купил"),
+        "unicode names.csv": named(
+            "возраст", "収入", "rate €", "città", "día", "купил"
+        ),
         "controls in names.csv": named("age\x1b[31m", "in\x07come", *HEADER[2:]),
         "numeric names.csv": named("2019", "2020", "2021", "2022", "2023", "bought"),
-        "sql names.csv": named("select", "from", "group", "order by", "'; --", "bought"),
+        "sql names.csv": named(
+            "select", "from", "group", "order by", "'; --", "bought"
+        ),
         "units row.csv": clean.replace("\n", "\nyears,EUR,%,,,\n", 1),
         "header twice.csv": written([*rows[:150], HEADER, *rows[150:]]),
         "row names.csv": "".join(
@@ -513,9 +518,7 @@ def numbers() -> dict[str, str | bytes]:
         "trailing minus.csv": written(
             changed(
                 rate=lambda v: (
-                    f"{float(v) - 5:.1f}"
-                    if float(v) >= 5
-                    else f"{5 - float(v):.1f}-"
+                    f"{float(v) - 5:.1f}" if float(v) >= 5 else f"{5 - float(v):.1f}-"
                 )
             )
         ),
@@ -551,17 +554,21 @@ def numbers() -> dict[str, str | bytes]:
             changed(age=lambda v: f"{int(v) // 10 * 10}-{int(v) // 10 * 10 + 9}")
         ),
         "arabic digits.csv": written(
-            changed(age=lambda v: v.translate(dict(zip(range(48, 58), "٠١٢٣٤٥٦٧٨٩", strict=True))))
+            changed(
+                age=lambda v: v.translate(
+                    dict(zip(range(48, 58), "٠١٢٣٤٥٦٧٨٩", strict=True))
+                )
+            )
         ),
         "full width digits.csv": written(
             changed(age=lambda v: "".join(chr(ord(d) + 0xFEE0) for d in v))
         ),
-        "hex.csv": written(changed(age=lambda v: hex(int(v)))),
         "zip codes.csv": beside(
             "zip", lambda i, row: f"{(CITIES.index(row[3]) * 1733) % 9000:05}"
         ),
         "coded.csv": written(
-            changed(city=lambda v: CITIES.index(v) + 1), (*HEADER[:3], "city_code", *HEADER[4:])
+            changed(city=lambda v: CITIES.index(v) + 1),
+            (*HEADER[:3], "city_code", *HEADER[4:]),
         ),
     }
 
@@ -652,13 +659,16 @@ def roles() -> dict[str, str | bytes]:
             "key", lambda i, row: uuid.UUID(int=rng.getrandbits(128), version=4)
         ),
         "emails.csv": beside("mail", lambda i, row: f"user{i * 37 % 997}@example.org"),
-        "phones.csv": beside("phone", lambda i, row: f"+47 {i:02} {i * 37 % 997:03} 11"),
+        "phones.csv": beside(
+            "phone", lambda i, row: f"+47 {i:02} {i * 37 % 997:03} 11"
+        ),
         "constant.csv": beside("country", lambda i, row: "NO"),
         "empty column.csv": beside("notes", lambda i, row: ""),
         "mostly empty.csv": beside("notes", lambda i, row: "x" if i == 11 else ""),
         "label copy.csv": beside("purchase", lambda i, row: int(row[-1] == "yes")),
         "label nearly.csv": beside(
-            "invoice", lambda i, row: "A" if (row[-1] == "yes") != (i % 150 == 3) else "B"
+            "invoice",
+            lambda i, row: "A" if (row[-1] == "yes") != (i % 150 == 3) else "B",
         ),
         "label as number.csv": beside(
             "paid",
@@ -727,7 +737,10 @@ def texts() -> dict[str, str | bytes]:
         ),
         "text without header.csv": written(rows, None),
         "emoji.csv": written(
-            [(f"{text} {'😀' if label == 'pos' else '😡'}", label) for text, label in rows],
+            [
+                (f"{text} {'😀' if label == 'pos' else '😡'}", label)
+                for text, label in rows
+            ],
             ("text", "label"),
         ),
         "counts.svm": "".join(
@@ -805,9 +818,7 @@ def containers() -> dict[str, str | bytes]:
         "html called.csv": b"<!DOCTYPE html>\n<html><head><title>Sign in</title>"
         b"</head>\n<body>Please sign in</body></html>\n",
         "parquet called.csv": stored(strings),
-        "jsonl called.csv": "".join(
-            json.dumps(own) + "\n" for own in _typed_objects()
-        ),
+        "jsonl called.csv": "".join(json.dumps(own) + "\n" for own in _typed_objects()),
         "typed.xlsx": workbook({"Sheet1": sheet}),
         "two sheets.xlsx": workbook({"Notes": [("made by", "me")], "Data": sheet}),
         "second sheet.xlsx": workbook({"Data": sheet, "Old": sheet[:20]}),
@@ -830,9 +841,7 @@ def containers() -> dict[str, str | bytes]:
         "german.parquet": stored(
             columns_of(changed(income=lambda v: grouped(v, ".", ",")))
         ),
-        "lists.parquet": stored(
-            {"tags": [[1, 2]] * ROWS, **columns_of(typed())}
-        ),
+        "lists.parquet": stored({"tags": [[1, 2]] * ROWS, **columns_of(typed())}),
         "empty.parquet": stored({name: [] for name in HEADER}),
         "typed.feather": feather(columns_of(typed())),
         "typed.arrow": feather(columns_of(typed()), compression="uncompressed"),
@@ -852,7 +861,7 @@ def sizes() -> dict[str, str | bytes]:
         "long field.csv": beside(
             "notes", lambda i, row: "blah " * 400_000 if i == 150 else "nothing to say"
         ),
-        "long.csv": written(rows * 660),
+        "long.csv": written(customers(200_000, seed=2)),
     }
 
 

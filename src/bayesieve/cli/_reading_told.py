@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "say_how_read",
+    "say_repeated_texts",
     "say_script",
     "say_what_is_odd_about_labels",
     "say_what_is_suspicious",
@@ -30,6 +31,7 @@ __all__ = [
 
 _MOST_LOOKED_AT = 500  # columns, for what gives the label away
 _LEAST_REPEATED = 0.01  # of the rows
+_LEAST_REPEATED_TEXTS, _LONG_TEXT = 0.05, 20
 
 
 def say_how_read(read: Sequence[ReadColumn], ignored: Mapping[str, str]) -> None:
@@ -48,7 +50,11 @@ def say_how_read(read: Sequence[ReadColumn], ignored: Mapping[str, str]) -> None
         by_reason: dict[str, list[str]] = {}
         for name, why in ignored.items():
             by_reason.setdefault(why, []).append(name)
-        said = {"constant": "one value only", "identifier": "identifiers"}
+        said = {
+            "constant": "one value only",
+            "identifier": "identifiers",
+            "nested": "lists or objects",
+        }
         told = [f"{listed(own)} ({said[why]})" for why, own in by_reason.items()]
         tell(f"left out: {'; '.join(told)}; --types COL=KIND takes a column in")
     for own in read:
@@ -97,7 +103,20 @@ def say_what_is_suspicious(
         )
 
 
+def say_repeated_texts(texts: Sequence[Any]) -> None:
+    """Tell that many of the first texts are there more than once."""
+    long = [own for own in texts if isinstance(own, str) and len(own) >= _LONG_TEXT]
+    repeated = len(long) - len(set(long))
+    if repeated >= _LEAST_REPEATED_TEXTS * len(texts) and repeated > 1:
+        tell(
+            f"warning: {repeated:,} of the first {len(texts):,} texts repeat an earlier "
+            "one: those held out may have been learnt, and the accuracy is too good. "
+            "Hint: leave them out of the file"
+        )
+
+
 def say_what_is_odd_about_labels(labels: Labels) -> None:
     """Tell of classes that may be one, that mean nothing, or have one row."""
-    for sentence in odd_labels(labels.classes.tolist(), labels.rows.tolist()):
+    classes, rows = labels.classes.tolist(), labels.rows.tolist()
+    for sentence in odd_labels(labels.column, classes, rows):
         tell(f"warning: the label {labels.column!r} {sentence}")

@@ -38,7 +38,10 @@ def open_data(
         return MatrixData(files, arguments), nothing
     from bayesieve.cli._interrupts import Interrupt
     from bayesieve.cli._labelled_rows import LabelledRows
-    from bayesieve.cli._reading_told import say_what_is_odd_about_labels
+    from bayesieve.cli._reading_told import (
+        say_repeated_texts,
+        say_what_is_odd_about_labels,
+    )
 
     columns = choose_columns(files, arguments)
     for note in files.notes:
@@ -62,6 +65,7 @@ def open_data(
     with Interrupt(bool(saves)) as interrupt:
         rows = LabelledRows(files, columns.texts, label, interrupt=interrupt)
     say_what_is_odd_about_labels(rows.labels)
+    say_repeated_texts(rows.first.column(0).to_pylist())
     return TextData(files, columns, rows, arguments), columns
 
 

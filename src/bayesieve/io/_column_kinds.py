@@ -14,7 +14,6 @@ import numpy as np
 
 from bayesieve.io._column_format import ColumnFormat, Marks, ReadColumn
 from bayesieve.io._number_styles import NumberStyle
-from bayesieve.io._suspicions import missing_as
 from bayesieve.io._string_column import (
     StringColumn,
     are_codes,
@@ -23,6 +22,7 @@ from bayesieve.io._string_column import (
     said_dates,
     said_numbers,
 )
+from bayesieve.io._suspicions import missing_as
 from bayesieve.utils._optional import optional_module
 
 __all__ = [
@@ -123,10 +123,14 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
     """Read a column that has a type of its own."""
     type = str(column.type)
     if type.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
-        raise ValueError(
-            f"Column {name!r} must hold plain values: numbers, strings, dates or truth "
-            f"values. Got {type}. Hint: --drop '{name}'"
-        )
+        if kind:
+            raise ValueError(
+                f"Column {name!r} was said to hold {kind}s, and holds {type} in the "
+                f"file. Hint: --drop '{name}'"
+            )
+        texts = [None if own is None else str(own) for own in column.to_pylist()]
+        values = np.array([*texts, None], dtype=object)[:-1]
+        return ReadColumn(name, ColumnFormat("nested"), values)
     values = column.to_pandas()
     if type == "bool":
         if values.dtype == bool:

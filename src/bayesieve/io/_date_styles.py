@@ -9,7 +9,14 @@ from typing import Any
 
 from bayesieve.utils._optional import optional_module
 
-__all__ = ["ISO", "DateGuess", "dates", "guess_dates", "guess_several_formats", "look_like_dates"]
+__all__ = [
+    "ISO",
+    "DateGuess",
+    "dates",
+    "guess_dates",
+    "guess_several_formats",
+    "look_like_dates",
+]
 
 #: What is not a format of its own: all that ISO 8601 allows.
 ISO = "ISO8601"

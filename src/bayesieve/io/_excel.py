@@ -132,8 +132,8 @@ def _named(file: DataFile, rows: list[list[Any]]) -> _Table:
     if skipped:
         lines = "row" if skipped == 1 else "rows"
         file.note(
-            f"{skipped} {lines} above the header of {file.path!r} were skipped; "
-            "--no-header reads them as rows."
+            f"Skipped {skipped} {lines} above the header of {file.path!r}; --no-header "
+            "reads all as rows."
         )
     if header_looks_like_data(texts[header], texts[header + 1 :]):
         file.note(

@@ -40,8 +40,9 @@ _WRITTEN = (
     rf"(?P<close>\)?){_SPACE}$"
 )
 _LOOKED_AT = 500  # values that rule most columns out
-#: Spreadsheets mark what is not to be made a number: ="12", and '12.
-_MARKED = r"""^\s*(?:="(.*)"|'([^']*))\s*$"""
+#: What is not to be made a number is marked: ="12" and '12 in spreadsheets, "12" in
+#: JSON.
+_MARKED = r"""^\s*(?:=?"(.*)"|'([^']*)'?)\s*$"""
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,8 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def left_out(read: ReadColumn) -> str:
     """Say why a column says nothing about any label; empty if it may."""
     values = np.asarray(read.values)
+    if read.kind == "nested":
+        return "nested"
     if not values.size:
         return ""
     if values.dtype.kind in "iuf":

@@ -197,7 +197,11 @@ class StringColumn:
         guessed = f"dates written as {guess.format}"
         if stray.any():
             first = str(self.values[self.codes[int(np.argmax(stray))]])
-            guessed += f", and {int(stray.sum()):,} others, such as {first!r}, as missing"
+            number = int(stray.sum())
+            values_are = (
+                "1 value that is" if number == 1 else f"{number:,} values that are"
+            )
+            guessed += f", and {values_are} no date ({first!r}) as missing"
         format = ColumnFormat("date", date=guess.format, strays=bool(stray.any()))
         return ReadColumn(name, format, values, guessed)
 
@@ -417,7 +421,9 @@ def are_codes(numbers: NDArray[Any], column: Any) -> bool:
     if length is None or length != lengths["max"] or length < _SHORTEST_CODE:
         return False
     there = numbers[~np.isnan(numbers)]
-    if not (there == np.floor(there)).all() or not 0 <= there.min() < 10 ** (length - 1):
+    if not (there == np.floor(there)).all() or not 0 <= there.min() < 10 ** (
+        length - 1
+    ):
         return False
     digits = compute.match_substring_regex(_without_missing(column), "^[0-9]+$")
     return bool(compute.all(digits).as_py())

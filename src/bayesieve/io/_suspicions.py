@@ -100,9 +100,14 @@ def missing_as(numbers: NDArray[np.float64]) -> str:
     return ""
 
 
-def odd_labels(classes: Sequence[Any], rows: Sequence[int]) -> list[str]:
+def odd_labels(column: str, classes: Sequence[Any], rows: Sequence[int]) -> list[str]:
     """Say what is odd about classes, each of so many rows; words that follow them."""
     found = []
+    if column in classes and len(classes) > 2:
+        found.append(
+            f"has {column!r} among its classes: the header seems to be repeated within "
+            "the file. Leave it out there"
+        )
     alike: dict[str, list[str]] = {}
     for label in classes:
         if isinstance(label, str):
@@ -122,7 +127,11 @@ def odd_labels(classes: Sequence[Any], rows: Sequence[int]) -> list[str]:
                 "missing, leave it empty in the file, and --skip-bad-rows leaves those "
                 "rows out"
             )
-    single = [label for label, own in zip(classes, rows, strict=True) if own == 1]
+    single = [
+        label
+        for label, own in zip(classes, rows, strict=True)
+        if own == 1 and label != column
+    ]
     if single:
         more = f" and {len(single) - 4:,} more" if len(single) > 4 else ""
         found.append(
