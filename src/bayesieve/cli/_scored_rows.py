@@ -102,7 +102,7 @@ class ScoredRows:
     missing : list of str
         Columns of the model that are not in the data, and that it gives no weight.
     new : list of str
-        Columns of the data that nothing is done with.
+        Columns of the data that nothing is done with; of matrices once they are read.
     keep : list of str
     """
 
@@ -206,15 +206,19 @@ class ScoredRows:
     def _matrix(self) -> Iterator[ScoredBatch]:
         from bayesieve.io._svmlight import svmlight_batches
 
+        known, widest = self.saved.model.n_features_in_, 0
         for path in self.files.paths:
             before = 0
             for X, y in svmlight_batches(path, self.files.longest):
                 # Columns that were never met in training are in no selection.
-                X.resize((X.shape[0], self.saved.model.n_features_in_))
+                widest = max(widest, X.shape[1])
+                X.resize((X.shape[0], known))
                 whole = (y == y.round()).all()
                 labels = (y.astype("int64") if whole else y).tolist()
                 yield ScoredBatch(path, before, X, labels, [])
                 before += X.shape[0]
+        if widest > known:
+            self.new.append(f"{known}...{widest - 1}")
 
 
 def read_batches(
