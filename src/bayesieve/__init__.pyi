@@ -3,6 +3,7 @@
 from . import baselines as baselines
 from . import datasets as datasets
 from . import exceptions as exceptions
+from . import io as io
 from . import metrics as metrics
 from .counts import ClassCounts as ClassCounts
 from .feature_extraction import to_vectorizer as to_vectorizer

@@ -155,6 +155,9 @@ class Description:
     weight_name : str
     signed : bool
         Whether a weight speaks for a class by its sign.
+    towards : ndarray of shape (k,) or None
+        The class that each feature speaks for, None for features that speak for one or
+        another; where the weights do not say it.
     discounts : ndarray of shape (k,) or None
         Factor in [0, 1] that is already part of `weights`.
     strength : ndarray of shape (k,) or None
@@ -193,6 +196,7 @@ class Description:
     weights: np.ndarray | None = None
     weight_name: str = ""
     signed: bool = False
+    towards: np.ndarray | None = None
     discounts: np.ndarray | None = None
     strength: np.ndarray | None = None
     means: np.ndarray | None = None
@@ -240,7 +244,9 @@ class Description:
         if self.weights is None:
             return [None] * self.total, [None] * self.total
         if not self.signed:
-            return self.weights[0].tolist(), [None] * self.total
+            told = self.towards
+            towards = [None] * self.total if told is None else told.tolist()
+            return self.weights[0].tolist(), towards
         labels = self.labels.tolist()
         weights = np.clip(self.weights, -700.0, 700.0)
         if len(labels) == 2:
@@ -261,7 +267,15 @@ class Description:
         return replace(self, **changed)
 
 
-_BY_FEATURE = ("indices", "score", "weights", "discounts", "strength", "means")
+_BY_FEATURE = (
+    "indices",
+    "score",
+    "weights",
+    "towards",
+    "discounts",
+    "strength",
+    "means",
+)
 
 
 def describe(model: Any) -> Description:

@@ -12,6 +12,7 @@ __all__ = [
     "DegenerateSupportWarning",
     "FewFeaturesWarning",
     "GapWarning",
+    "GuessWarning",
     "InterruptedFitWarning",
     "LowCountWarning",
     "MergedValuesWarning",
@@ -32,6 +33,13 @@ class SmallWeightsWarning(UserWarning):
 
 class GapWarning(UserWarning):
     """The search stopped at a time or node limit; the answer carries its true gap."""
+
+
+class GuessWarning(UserWarning):
+    """Something about a file was found out or changed: its encoding, delimiter, names.
+
+    What was read is as the sentence says; a wrong guess gives wrong rows.
+    """
 
 
 class InterruptedFitWarning(UserWarning):

@@ -46,7 +46,7 @@ def test_bash_completes(script, tmp_path):
     assert completed(made, ["bayesieve", ""]) == names
     assert completed(made, ["bayesieve", "--ver"]) == ["--version"]
     assert completed(made, ["bayesieve", "pre"]) == ["predict"]
-    assert completed(made, ["bayesieve", "select", "--no"]) == ["--no-text"]
+    assert completed(made, ["bayesieve", "select", "--no-t"]) == ["--no-text"]
     models = completed(made, ["bayesieve", "select", "x.csv", "--model", ""])
     assert models == ["auto", "multinomial", "bernoulli", "gaussian", "selective"]
     assert completed(made, ["bayesieve", "completion", "f"]) == ["fish"]

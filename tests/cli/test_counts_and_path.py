@@ -207,7 +207,7 @@ def test_the_end_of_the_sizes_is_not_called_the_least_bic(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", ["path", "select"])
-@pytest.mark.parametrize("stream", ["-", "/dev/null"])
+@pytest.mark.parametrize("stream", ["/dev/null"])
 def test_a_stream_is_refused_in_one_true_sentence(command, stream, capsys):
     line = refused(capsys, command, stream)
     assert f"{stream!r} is a stream, and data must be in files" in line

@@ -20,6 +20,7 @@ from tests.cli.files import (
     write_parquet,
     write_svmlight,
 )
+from tests.io.messy_files import write_xlsx
 from tests.patience import HANGS
 
 from bayesieve.cli._app import COMMANDS
@@ -58,6 +59,40 @@ def sample_files(folder):
     ]
     write_csv(folder / "genes.csv", [*names, "tumour"], labelled)
     write_svmlight(folder / "counts.svm")
+    customers(folder)
+
+
+def customers(folder):
+    """Tables as people have them: amounts, dates, identifiers, texts and columns."""
+    rng = np.random.default_rng(1)
+    income = rng.integers(10_000, 60_000, 200).tolist()
+    head = ("id", "name", "zip", "joined", "income", "bought")
+    rows = [
+        (
+            i,
+            f"customer {i}",
+            f"{rng.integers(5):05}",
+            f"{rng.integers(1, 29):02}/{rng.integers(1, 13):02}/2024",
+            f"{own:,}",
+            "yes" if own + rng.normal(0, 9000) > 30_000 else "no",
+        )
+        for i, own in enumerate(income)
+    ]
+    write_csv(folder / "customers.csv", head, rows)
+    write_csv(folder / "customers.csv.gz", head, rows, opened=gzip.open)
+    german = [f"{own},50;{row[-1]};Köln" for own, row in zip(income, rows, strict=True)]
+    lines = "\n".join(["Einkommen;gekauft;Ort", *german])
+    (folder / "kunden.csv").write_bytes(lines.encode("cp1252"))
+    write_csv(folder / "export.csv", ("sum", "paid"), [(r[4], r[5]) for r in rows])
+    (folder / "points.csv").write_text(
+        "".join(f"{i % 7},{i},{i % 2}\n" for i in range(60))
+    )
+    write_xlsx(folder / "sales.xlsx", Sales=[head, *rows], Notes=[["nothing"]])
+    tickets = [
+        (text, int(rng.integers(9)) + 3 * (label == "pos"), label)
+        for text, label in reviews(150)
+    ]
+    write_csv(folder / "tickets.csv", ("message", "priority", "urgent"), tickets)
 
 
 def run(command, folder):

@@ -63,21 +63,22 @@ def test_the_smallest_k_within_one_standard_error():
 
 
 def guessed(path, **given):
-    arguments = {"text": None, "label": None, "no_text": False, "drop": []} | given
+    arguments = {"text": [], "label": None, "no_text": False, "drop": [], "types": []}
+    arguments |= given
     return choose_columns(DataFiles([str(path)]), argparse.Namespace(**arguments))
 
 
 def test_texts_and_labels_are_guessed(tmp_path):
     found = guessed(write_reviews(tmp_path, "csv"))
-    assert (found.text, found.label) == ("text", "label")
+    assert (found.texts, found.label) == (["text"], "label")
     assert found.guessed == {"--text": "text", "--label": "label"}
-    assert guessed(write_reviews(tmp_path, "csv"), no_text=True).text is None
+    assert guessed(write_reviews(tmp_path, "csv"), no_text=True).texts == []
 
 
 def test_the_label_of_a_table_is_guessed_last(tmp_path):
     path = write_csv(tmp_path / "p.csv", PEOPLE, people())
     found = guessed(path)
-    assert (found.text, found.label) == (None, "bought")
+    assert (found.texts, found.label) == ([], "bought")
     assert found.features == ["id", "age", "town", "mood", "day"]
     assert guessed(path, drop=["id"]).features == ["age", "town", "mood", "day"]
 
@@ -100,13 +101,13 @@ def test_the_wordiest_column_is_the_text(tmp_path):
         for i in range(40)
     ]
     path = write_jsonl(tmp_path / "p.jsonl", ("headline", "story", "label"), rows)
-    assert guessed(path).text == "story"
+    assert guessed(path).texts == ["story"]
 
 
 def test_texts_without_spaces_are_texts(tmp_path):
     rows = [("今天天气很好我们一起去公园散步吧" * 4 + str(i), i % 2) for i in range(40)]
     path = write_csv(tmp_path / "p.csv", ("内容", "label"), rows)
-    assert guessed(path).text == "内容"
+    assert guessed(path).texts == ["内容"]
 
 
 def labels_of(path):

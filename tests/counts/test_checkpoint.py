@@ -407,12 +407,14 @@ def test_skipped_rows_are_reported_over_all_runs(tmp_path):
         paths.append(path)
     folder = tmp_path / "checkpoint"
     for n in (1, 3, 3):
-        with pytest.warns(BadRowsWarning, match=rf"^{2 * n} bad rows .*Row 2 of .*0\."):
+        with pytest.warns(
+            BadRowsWarning, match=rf"^{2 * n} bad rows .*Line 3 of .*0\."
+        ):
             counts = ClassCounts.from_text(
                 paths[:n], checkpoint=folder, on_bad_rows="skip"
             )
         assert counts.class_count.tolist() == [n]
-    with pytest.raises(ValueError, match=r"^Row 2 of .*0\.csv' has no label"):
+    with pytest.raises(ValueError, match=r"^Line 3 of .*0\.csv' cannot be read"):
         ClassCounts.from_text(paths, checkpoint=folder)
 
 

@@ -12,7 +12,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from bayesieve import ClassCounts, NaiveFeatureSelector
-from bayesieve.exceptions import BadRowsWarning
+from bayesieve.exceptions import BadRowsWarning, GuessWarning
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -63,7 +63,6 @@ WRITERS = {
     "a.csv": write_csv,
     "a.CSV": write_csv,
     "a.csv.gz": write_csv,
-    "semicolon.csv": lambda path: write_csv(path, delimiter=";"),
     "crlf.csv": lambda path: write_csv(path, newline="\r\n"),
     "bom.csv": lambda path: write_csv(path, bom="\ufeff"),
     'it\'s a "name".csv': write_csv,
@@ -297,10 +296,10 @@ def test_files_that_are_not_there(tmp_path):
         ClassCounts.from_text("https://example.org/a.csv")
 
 
-@pytest.mark.parametrize("name", ["a.xls", "a", "a.gz", "a.csv.bz2"])
+@pytest.mark.parametrize("name", ["a.doc", "a", "a.gz"])
 def test_unknown_endings(tmp_path, name):
-    (tmp_path / name).write_text("text,label\n")
-    with pytest.raises(ValueError, match=r"\.parquet.*read_csv"):
+    (tmp_path / name).write_text("nothing that is a table\n")
+    with pytest.raises(ValueError, match=r"\.parquet.*content tells none"):
         ClassCounts.from_text(tmp_path / name)
 
 
@@ -338,9 +337,10 @@ def test_empty_files(tmp_path, name, content):
 
 def test_two_columns_of_one_name(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("text,label,text\na b,x,c\n")
-    with pytest.raises(ValueError, match="two columns 'text'"):
-        ClassCounts.from_text(path)
+    path.write_text("text,label,text\nab cd,x,ef\n")
+    with pytest.warns(GuessWarning, match=r"'text' \(column 3\) is 'text_2'\.$"):
+        counts = ClassCounts.from_text(path)
+    assert counts.feature_names.tolist() == ["ab", "cd"]
 
 
 def test_formats_that_write_labels_differently_are_not_mixed(tmp_path):
@@ -372,10 +372,11 @@ BAD_CSV = {
     "too many": (b'text,label\n"a\nb",x\nbad,row,extra\nok here,y\n', 4),
     "too few": (b"text,label\nab,x\nbad\nok here,y\n", 3),
     "quote": (b'text,label\nab,x\n"open" x,b\nok here,y\n', 3),
-    "utf-8": (b'text,label\r\n"a\r\nb",x\r\nb\xffad,y\r\nok here,y\r\n', 4),
+    "utf-8": (b'text,label\r\n"a\r\nb",x\r\nb\xffad,y\r\nok h\xc3\xa9re,y\r\n', 4),
 }
 
 
+@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.GuessWarning")
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", BAD_CSV)
 def test_bad_lines_of_csv(tmp_path, name, packed):
@@ -389,6 +390,13 @@ def test_bad_lines_of_csv(tmp_path, name, packed):
         counts = ClassCounts.from_text(path, on_bad_rows="skip", token_pattern=r"\w+")
     assert counts.class_count.tolist() == [1, 1]
     assert "bad" not in counts.feature_names.tolist()
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_another_delimiter_is_told(delimiter, tmp_path):
+    path = write_csv(tmp_path / "a.csv", delimiter=delimiter)
+    with pytest.warns(GuessWarning, match=r"The fields of .*a\.csv' are separated by"):
+        assert ClassCounts.from_text(path) == expected()
 
 
 def test_many_bad_lines_are_counted_once_each(tmp_path):
@@ -418,12 +426,7 @@ def test_a_quote_that_is_never_closed(tmp_path):
 def test_lines_that_end_in_different_ways_are_never_lost(tmp_path, mode):
     path = tmp_path / "mixed.csv"
     path.write_bytes(b"text,label\r\nab cd,x\r\nef gh,y\nij kl,x\r\n")
-    # DuckDB 2.0 refuses them; another version may read them, but all of them.
-    try:
-        found = str(ClassCounts.from_text(path, on_bad_rows=mode).class_count.tolist())
-    except ValueError as error:
-        found = str(error)
-    assert found == "[2.0, 1.0]" or "end in different ways" in found
+    assert ClassCounts.from_text(path, on_bad_rows=mode).class_count.tolist() == [2, 1]
 
 
 def test_a_glob_that_looks_like_a_query(tmp_path, monkeypatch):
@@ -432,6 +435,7 @@ def test_a_glob_that_looks_like_a_query(tmp_path, monkeypatch):
     assert ClassCounts.from_text("from here *.csv") == expected()
 
 
+@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.GuessWarning")
 def test_bad_lines_of_json(tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text(
@@ -443,8 +447,10 @@ def test_bad_lines_of_json(tmp_path):
     with pytest.warns(BadRowsWarning, match=r"^1 bad row .*Row 2 of"):
         counts = ClassCounts.from_text(path, on_bad_rows="skip")
     assert counts.classes.tolist() == [1, 2]
-    path.write_bytes(b'{"text": "ab cd", "label": 1}\n{"text": "\xff", "label": 1}\n')
-    with pytest.raises(ValueError, match=r"^Line 2 of .*bad\.jsonl.*utf-8"):
+    path.write_bytes(
+        b'{"text": "\xc3\xa9t\xc3\xa9", "label": 1}\n{"text": "\xff", "label": 1}\n'
+    )
+    with pytest.raises(ValueError, match=r"^Line 2 of .*bad\.jsonl.*UTF-8, while 1 "):
         ClassCounts.from_text(path)
     with pytest.warns(BadRowsWarning, match=r"^1 bad row"):
         ClassCounts.from_text(path, on_bad_rows="skip")
@@ -493,8 +499,9 @@ def test_files_that_are_something_else(tmp_path):
     with pytest.raises(ValueError, match=r"a\.parquet' cannot be read"):
         ClassCounts.from_text(tmp_path / "a.parquet")
     (tmp_path / "a.csv.gz").write_bytes(b"text,label\nab,x\n")
-    with pytest.raises(ValueError, match=r"a\.csv\.gz' cannot be read"):
-        ClassCounts.from_text(tmp_path / "a.csv.gz")
+    with pytest.warns(GuessWarning, match=r"a\.csv\.gz' is not packed, unlike"):
+        counts = ClassCounts.from_text(tmp_path / "a.csv.gz")
+    assert counts.feature_names.tolist() == ["ab"]
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.ndjson.gz", "a.parquet"])

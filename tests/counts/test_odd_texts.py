@@ -7,7 +7,7 @@ import pytest
 
 from bayesieve import ClassCounts
 from bayesieve.counts import merge_saved
-from bayesieve.exceptions import BadRowsWarning
+from bayesieve.exceptions import BadRowsWarning, GuessWarning
 
 pytest.importorskip("duckdb")
 
@@ -31,6 +31,7 @@ def test_a_name_that_looks_like_a_pattern_is_a_name(tmp_path, name):
 
 @pytest.mark.parametrize("start", ["\n", "\n\n", "\r\n", "\ufeff\n"])
 @pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.GuessWarning")
 def test_blank_lines_above_the_header(tmp_path, start, delimiter):
     end = "\r\n" if "\r" in start else "\n"
     lines = ["text,label", "good film,1", "bad,0", ""]
@@ -81,15 +82,18 @@ def test_very_many_threads():
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_is_named(encoding, tmp_path):
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
+def test_utf_16_is_read_and_told(encoding, mark, tmp_path):
     path = tmp_path / "wide.csv"
-    path.write_bytes(("\ufeff" + "text,label\ngood,1\nbad,0\n").encode(encoding))
-    with pytest.raises(ValueError, match="is UTF-16 text, and must be UTF-8"):
-        ClassCounts.from_text(path, text="text", label="label")
+    path.write_bytes((mark + "text,label\ngood,1\nbad,0\n").encode(encoding))
+    with pytest.warns(GuessWarning, match=r"wide\.csv' is read as UTF-16"):
+        counts = ClassCounts.from_text(path, text="text", label="label")
+    assert counts.feature_names.tolist() == ["bad", "good"]
 
 
-def test_another_encoding_says_how_to_convert(tmp_path):
+def test_another_encoding_is_read_and_told(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("text,label\ngood,1\ncafé,0\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"Line 3 .* iconv -f latin1 -t utf-8"):
-        ClassCounts.from_text(path, text="text", label="label")
+    with pytest.warns(GuessWarning, match=r"latin\.csv' is read as Windows-1252"):
+        counts = ClassCounts.from_text(path, text="text", label="label")
+    assert counts.feature_names.tolist() == ["café", "good"]

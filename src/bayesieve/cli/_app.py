@@ -21,17 +21,19 @@ from bayesieve.cli._compare import COMPARE
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
+from bayesieve.cli._inspect import INSPECT
 from bayesieve.cli._interrupts import InterruptWatch
 from bayesieve.cli._path import PATH
 from bayesieve.cli._predict import PREDICT
 from bayesieve.cli._report import REPORT
 from bayesieve.cli._select import SELECT
-from bayesieve.cli._terminal import plain_text
+from bayesieve.cli._told import complain, forget_told, shortened, tell
 
 __all__ = ["COMMANDS", "build_parser", "main"]
 
 COMMANDS: tuple[Command, ...] = (
     DEMO,
+    INSPECT,
     SELECT,
     PATH,
     PREDICT,
@@ -42,14 +44,11 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
-_LONGEST_LINE = 1000
-
-
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, as every other error here."""
 
     def error(self, message: str) -> NoReturn:
-        _complain(f"{message} (see '{self.prog} --help')")
+        complain(f"{message} (see '{self.prog} --help')")
         raise SystemExit(EXIT_ERROR)
 
 
@@ -91,14 +90,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        _complain("interrupted")
+        complain("interrupted")
         return EXIT_INTERRUPTED
     except OSError as error:  # from writing to stdout
         # Python flushes stdout once more on its way out, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if _is_broken_pipe(error):  # the reader, such as `head`, has seen enough
             return EXIT_OK
-        _complain(f"cannot write the output: {error}")
+        complain(f"cannot write the output: {error}")
         return EXIT_ERROR
 
 
@@ -130,6 +129,7 @@ def _run(argv: Sequence[str] | None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     arguments.command_line = ["bayesieve", *given]
     arguments.parser = parser
+    forget_told()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -142,26 +142,26 @@ def _run(argv: Sequence[str] | None) -> int:
         from bayesieve.cli._error_wording import in_options
 
         # Shortened first: looking for words in megabytes of a file takes its time.
-        _complain(in_options(_shortened(str(error))))
+        complain(in_options(shortened(str(error))))
         return EXIT_ERROR
     except MemoryError:
-        _complain("the data needs more memory than there is")
+        complain("the data needs more memory than there is")
         return EXIT_ERROR
     except RecursionError:
-        _complain("a file is nested too deeply to be read")
+        complain("a file is nested too deeply to be read")
         return EXIT_ERROR
     except OSError as error:
         if _is_broken_pipe(error) or (
             error.errno == errno.ENOSPC and error.filename is None
         ):
             raise
-        _complain(_told(error))
+        complain(_told(error))
         return EXIT_ERROR
     except Exception as error:
         # Nobody who runs a program can do anything with where it stopped.
         if os.environ.get("BAYESIEVE_TRACEBACK"):
             raise
-        _complain(
+        complain(
             f"unexpected {type(error).__name__}: {error} (a fault of bayesieve; "
             "BAYESIEVE_TRACEBACK=1 shows where)"
         )
@@ -173,7 +173,7 @@ def _told(error: OSError) -> str:
     if error.strerror is None or error.filename is None:
         from bayesieve.cli._error_wording import in_options
 
-        return in_options(_shortened(str(error)))
+        return in_options(shortened(str(error)))
     return f"{error.filename!r}: {error.strerror.lower()}"
 
 
@@ -223,24 +223,9 @@ def _examples(command: Command) -> str | None:
     return "\n".join(["examples:", *(f"  {line}" for line in command.examples)])
 
 
-def _complain(message: str) -> None:
-    """Write one line to stderr, whatever line breaks the message has."""
-    line = "bayesieve: " + _shortened(plain_text(" ".join(message.split())))
-    if sys.stderr is not None:
-        encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-        print(line.encode(encoding, "replace").decode(encoding), file=sys.stderr)
-
-
-def _shortened(line: str) -> str:
-    """Leave the middle out of a line that quotes much of a file."""
-    if len(line) <= _LONGEST_LINE:
-        return line
-    return f"{line[: _LONGEST_LINE - 300]} ... {line[-300:]}"
-
-
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning as one line, without the source line it came from."""
-    _complain(f"warning: {message}")
+    tell(f"warning: {message}")
 
 
 def _is_broken_pipe(error: OSError) -> bool:

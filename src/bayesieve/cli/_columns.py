@@ -1,43 +1,49 @@
-"""Which column is the label and which one holds texts: said, or guessed aloud."""
+"""Which column is the label and which ones hold texts: said, or guessed aloud."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
 
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
-from bayesieve.cli._terminal import plain_text
+from bayesieve.cli._told import listed, tell
 from bayesieve.io._near_names import check_column
 
-__all__ = ["Columns", "choose_columns", "say_guesses"]
+if TYPE_CHECKING:
+    from bayesieve.io._roles import Roles
 
-_LABEL_NAMES = (
-    *("label", "labels", "class", "target", "y", "category", "sentiment"),
-    *("outcome", "diagnosis", "species"),
-)
-_TEXT_NAMES = (
-    *("text", "texts", "message", "body", "content", "review", "comment"),
-    *("sentence", "document", "tweet", "description"),
-)
-_SAMPLE_ROWS = 2000
-_LOOKED_AT = 200  # columns; wider tables have their label at an end
-_MOST_CLASSES = 50
+__all__ = ["Columns", "choose_columns", "matching", "said_kinds", "say_guesses"]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table are; `guessed` has the column of options not given.
+    """What the columns of a table are.
 
-    `text` is None for a table of numbers and categories, which has `features`.
+    Attributes
+    ----------
+    label : str or None
+    texts : list of str
+        Columns of texts.
+    features : list of str
+        All others that are neither the label nor left out.
+    guessed : dict
+        The columns of options that were not given.
+    kinds : dict of str to str
+        What columns were said to be.
+    labels : list of str
+        Columns that look like labels, if the label was guessed.
     """
 
     label: str | None
-    text: str | None
+    texts: list[str]
     features: list[str]
-    guessed: dict[str, str]
+    guessed: dict[str, Any]
+    kinds: dict[str, str] = field(default_factory=dict)
+    labels: list[str] = field(default_factory=list)
 
 
 def choose_columns(
@@ -46,110 +52,105 @@ def choose_columns(
     """Take what was said about the columns and guess the rest from names and values."""
     names = files.columns
     where = repr(files.paths[0])
-    for name in (arguments.text, arguments.label, *arguments.drop):
+    label, kinds = arguments.label, said_kinds(arguments.types, names, where)
+    for name in (label, *arguments.text):
         if name is not None:
             check_column(name, names, where)
-    if arguments.text is not None and arguments.no_text:
+    said = [*arguments.text, *(own for own, kind in kinds.items() if kind == "text")]
+    texts = list(dict.fromkeys(said))
+    if texts and arguments.no_text:
         raise CommandError("--text and --no-text cannot both be given.")
-    if arguments.text is not None and arguments.text == arguments.label:
+    if label is not None and label in texts:
         raise CommandError(
-            f"--text and --label must name two columns. Got {arguments.text!r} twice."
+            f"--text and --label must name two columns. Got {label!r} twice."
         )
-    free = [name for name in names if name not in arguments.drop]
-    guessed: dict[str, str] = {}
-    text, label = arguments.text, arguments.label
-    guess_text = text is None and not arguments.no_text
-    guess_label = label is None and needs_label
-    sample = _Sample(files, free) if guess_text or guess_label else None
-    if guess_text and sample is not None:
-        text = sample.text([n for n in sample.names if n != label])
-        if text is not None:
-            guessed["--text"] = text
-    if guess_label and sample is not None:
-        label = sample.label([n for n in sample.names if n != text])
-        if label is None:
-            shown = ", ".join(repr(name) for name in names[:12])
-            more = ", ..." if len(names) > 12 else ""
-            raise CommandError(
-                f"which column of {where} is the label is not clear: say --label COL. "
-                f"Its columns are {shown}{more}."
-            )
-        guessed["--label"] = label
-    features = [name for name in free if name not in (label, text)]
-    if text is None and not features:
+    free = _free(names, arguments, where, (label, *texts))
+    free = [name for name in free if kinds.get(name) != "ignore"]
+    guessed: dict[str, Any] = {}
+    labels: list[str] = []
+    guess_text = not texts and not arguments.no_text
+    if guess_text or (label is None and needs_label):
+        found = _guess(files, free, label, kinds)
+        if guess_text and found.texts:
+            texts = found.texts
+            guessed["--text"] = texts[0] if len(texts) == 1 else texts
+        if label is None and needs_label:
+            labels = [name for name in found.labels if name not in texts]
+            if not labels:
+                raise CommandError(
+                    f"which column of {where} is the label is not clear: say --label "
+                    f"COL. Its columns are {listed(names)}."
+                )
+            guessed["--label"] = label = labels[0]
+    features = [name for name in free if name != label and name not in texts]
+    if not texts and not features:
         raise CommandError(f"{where} has no column besides the label {label!r}.")
-    return Columns(label, text, features, guessed)
+    return Columns(label, texts, features, guessed, kinds, labels)
+
+
+def matching(patterns: Sequence[str], names: Sequence[str], where: str) -> list[str]:
+    """Return the columns that names and patterns (``x*``) stand for, each once."""
+    known, found = set(names), dict[str, None]()
+    for pattern in patterns:
+        own = [pattern]
+        if pattern not in known:
+            own = [name for name in names if fnmatchcase(name, pattern)]
+        if not own:
+            check_column(pattern, names, where)  # says which may be meant
+        found |= dict.fromkeys(own)
+    return list(found)
+
+
+def _free(
+    names: list[str], arguments: argparse.Namespace, where: str, needed: Sequence[Any]
+) -> list[str]:
+    """Columns that are neither dropped nor outside of those to keep."""
+    dropped = set(matching(arguments.drop, names, where))
+    for name in needed:
+        if name in dropped:
+            raise CommandError(f"--drop leaves {name!r} out, which is needed.")
+    free = [name for name in names if name not in dropped]
+    keep = getattr(arguments, "keep", None)
+    if not keep:
+        return free
+    kept = set(matching(keep, names, where)) | set(needed)
+    return [name for name in free if name in kept]
+
+
+def said_kinds(given: Sequence[str], names: list[str], where: str) -> dict[str, str]:
+    """Read --types COLUMN=KIND, where COLUMN may be a pattern."""
+    found: dict[str, str] = {}
+    for text in given:
+        column, _, kind = text.partition("=date:")
+        if kind:
+            kind = f"date:{kind}"
+        else:
+            column, _, kind = text.rpartition("=")
+        for name in matching([column], names, where):
+            found[name] = kind
+    return found
+
+
+def _guess(
+    files: DataFiles, free: list[str], label: str | None, kinds: dict[str, str]
+) -> Roles:
+    from bayesieve.io._roles import Roles, guess_roles
+
+    sample = files.sample(free)
+    known = {name for name, kind in kinds.items() if kind != "text"}
+    found = guess_roles(sample, label=label)
+    return Roles(
+        found.label, [own for own in found.texts if own not in known], found.labels
+    )
 
 
 def say_guesses(columns: Columns) -> None:
     """Tell on stderr what was guessed, and how to say otherwise."""
-    if not columns.guessed or sys.stderr is None:
+    if not columns.guessed:
         return
-    told = " and ".join(
-        f"{option} {plain_text(name)!r}" for option, name in columns.guessed.items()
-    )
+    told = []
+    for option, names in columns.guessed.items():
+        shown = [names] if isinstance(names, str) else names
+        told.append(f"{option} {listed(shown)}")
     other = " or --no-text" if "--text" in columns.guessed else ""
-    print(f"bayesieve: guessed {told} (say it{other} to change it)", file=sys.stderr)
-
-
-class _Sample:
-    """The first rows of a table, and what they look like."""
-
-    def __init__(self, files: DataFiles, names: list[str]) -> None:
-        if len(names) > _LOOKED_AT:
-            half = _LOOKED_AT // 2
-            names = names[:half] + names[-half:]
-        self.names = names
-        self._values: dict[str, list[Any]] = {name: [] for name in names}
-        for _, _, batch in files.rows(names):
-            if not batch.num_rows:
-                continue  # a file may have a header only
-            part = batch.slice(0, _SAMPLE_ROWS)
-            for i, name in enumerate(names):
-                self._values[name] = part.column(i).to_pylist()
-            return
-        told = "has no rows that can be read" if files.skip_bad_rows else "has no rows"
-        raise CommandError(f"{files.paths[0]!r} {told}.")
-
-    def text(self, names: list[str]) -> str | None:
-        """Return the column that reads like texts, the wordiest of several."""
-        scores = {name: self._wordiness(name) for name in names}
-        called = [n for n in names if n.lower() in _TEXT_NAMES and scores[n] >= 2]
-        wordy = [n for n in names if scores[n] >= 3 and not self._repeats(n)]
-        return max(called or wordy, key=lambda name: scores[name], default=None)
-
-    def _repeats(self, name: str) -> bool:
-        """Tell whether a column has few different values, as categories do."""
-        values = self._values[name]
-        return len(set(values)) < 0.3 * len(values)
-
-    def _wordiness(self, name: str) -> float:
-        """Mean number of words; 0 for what is not text."""
-        values = [value for value in self._values[name] if value not in (None, "")]
-        if not values or not all(isinstance(value, str) for value in values):
-            return 0.0
-        words = sum(len(value.split()) for value in values) / len(values)
-        long = sum(len(value) for value in values) / len(values) >= 40
-        # Chinese and Japanese have no spaces between words.
-        return max(words, 3.0) if long else words
-
-    def label(self, names: list[str]) -> str | None:
-        """Return the column that looks like labels: by name, or the only one."""
-        for known in _LABEL_NAMES:
-            for name in names:
-                # The first rows of a sorted file have one label.
-                if name.lower() == known and self._is_label(name, least=1):
-                    return name
-        likely = [name for name in names if self._is_label(name)]
-        if len(likely) == 1:
-            return likely[0]
-        # By custom the label of a table is its last column.
-        return names[-1] if names and names[-1] in likely else None
-
-    def _is_label(self, name: str, least: int = 2) -> bool:
-        values = [value for value in self._values[name] if value not in (None, "")]
-        try:
-            distinct = len(set(values))
-        except TypeError:  # lists and structures
-            return False
-        return least <= distinct <= min(_MOST_CLASSES, max(len(values) // 2, 2))
+    tell(f"guessed {' and '.join(told)} (say it{other} to change it)")

@@ -25,11 +25,12 @@ class Feature:
     gain : float
         Log-likelihood in nats; of a mixed table, mean size of the term in the scores.
     towards : object
-        The class that the feature speaks for; None for a column of a mixed table.
+        The class that the feature speaks for; None for a column of a mixed table that
+        is cut into parts.
     by_class : list of float or None
         Count, rows or mean in each class.
     parts : str or None
-        Of a mixed table: how the column was cut.
+        Of a mixed table: how the column was cut, or what an n-gram speaks for.
     """
 
     name: str
@@ -63,7 +64,11 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     by_class = _by_class(found, counts)
     parts: list[str | None] = [None] * len(columns)
     if found.table is not None:
-        parts = [_cut(found.table.partitions[j]) for j in columns]
+        cuts = found.table.partitions  # n-grams of texts come after the columns
+        parts = [
+            _cut(cuts[j]) if j < len(cuts) else f"for {towards[i]}"
+            for i, j in enumerate(columns)
+        ]
     rows = [
         Feature(*row)
         for row in zip(

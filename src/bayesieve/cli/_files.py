@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from bayesieve.cli._command import CommandError
 from bayesieve.io._near_names import near_hint
+from bayesieve.io._read_options import ReadOptions
 from bayesieve.utils._computed_once import computed_once
 
 if TYPE_CHECKING:
     from bayesieve.io._bad_rows import BadRows
-    from bayesieve.io._files import DataFile
     from bayesieve.io._format import Format
     from bayesieve.io._same_rows import SameRows
 
 __all__ = ["DataFiles", "check_model_file", "expanded"]
 
 _ZIP = b"PK\x03\x04"  # what saved counts and models begin with
+_DEFAULT = ReadOptions()
+_LOOKED_AT = 200  # columns; wider tables have their label at an end
 _BATCH_ROWS = 1 << 13  # small, so that progress moves and Ctrl-C is heard
 
 
@@ -60,7 +62,7 @@ def expanded(patterns: Sequence[str]) -> list[str]:
 class DataFiles:
     """Files of one format, read one after the other; saved counts have `format` None.
 
-    Rows that cannot be read may be left out; none may have more bytes than `longest`.
+    They are read as `options` say; rows that cannot be read may be left out.
     """
 
     def __init__(
@@ -68,18 +70,16 @@ class DataFiles:
         patterns: Sequence[str],
         *,
         skip_bad_rows: bool = False,
-        longest: int = 1 << 25,
+        options: ReadOptions = _DEFAULT,
     ) -> None:
-        from bayesieve.io._files import find_files, format_of, unknown_format
+        from bayesieve.io._files import find_files, open_files
 
         self.paths = find_files(patterns)
-        self.skip_bad_rows, self.longest = skip_bad_rows, longest
+        self.skip_bad_rows, self.options = skip_bad_rows, options
         formats: dict[Format | None, str] = {}
-        for path in self.paths:
-            own = format_of(path)
-            if own is None and not _is_archive(path):
-                raise unknown_format(path)
-            formats.setdefault(own, path)
+        self._files = open_files(self.paths, options=options)
+        for file in self._files:
+            formats.setdefault(None if file.is_saved else file.format, file.path)
         if len(formats) > 1:
             a, b = list(formats.values())[:2]
             raise CommandError(
@@ -91,8 +91,15 @@ class DataFiles:
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> DataFiles:
         """Return the files that a command was given."""
-        skip, longest = arguments.skip_bad_rows, arguments.max_row_bytes
-        return cls(arguments.data, skip_bad_rows=skip, longest=longest)
+        options = ReadOptions(
+            encoding=arguments.encoding,
+            sep=arguments.sep,
+            header=not arguments.no_header,
+            sheet=arguments.sheet,
+            longest=arguments.max_row_bytes,
+        )
+        skip = arguments.skip_bad_rows
+        return cls(arguments.data, skip_bad_rows=skip, options=options)
 
     @property
     def name(self) -> str:
@@ -122,15 +129,14 @@ class DataFiles:
         form = self.format
         if form is None or not form.is_text:
             return math.inf
-        if not all(path.lower().endswith(form.endings) for path in self.paths):
+        if any(file.is_packed for file in self._files):
             return math.inf
-        return 5.0 * sum(map(os.path.getsize, self.paths))  # values and their ends
+        return 5.0 * sum(file.size for file in self._files)  # values and their ends
 
-    @computed_once
-    def _files(self) -> list[DataFile]:
-        from bayesieve.io._files import open_files
-
-        return open_files(self.paths, longest=self.longest)
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed or changed in the files read so far, each sentence once."""
+        return list(dict.fromkeys(note for own in self._files for note in own.notes))
 
     @computed_once
     def columns(self) -> list[str]:
@@ -153,6 +159,27 @@ class DataFiles:
                         "tables that are read together must have the same columns. "
                         f"Got {name!r} in {file.path!r}, which {first.path!r} lacks."
                     )
+
+    def sample(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the first rows of some columns; of very many those at both ends."""
+        from bayesieve.io._roles import SAMPLE_ROWS
+
+        if len(names) > _LOOKED_AT:
+            half = _LOOKED_AT // 2
+            names = [*names[:half], *names[-half:]]
+        for _, _, batch in self.rows(names):
+            if batch.num_rows:  # a file may have a header only
+                part = batch.slice(0, SAMPLE_ROWS)
+                columns = (part.column(i).to_pylist() for i in range(len(names)))
+                return dict(zip(names, columns, strict=True))
+        told = "has no rows that can be read" if self.skip_bad_rows else "has no rows"
+        raise CommandError(f"{self.paths[0]!r} {told}.")
+
+    def whole_table(self) -> tuple[Any, list[str]]:
+        """Return all columns as an Arrow table, and what is to be said about it."""
+        from bayesieve.io._inspect import read_whole
+
+        return read_whole(self._files)
 
     def has_mixed_values(self, name: str) -> bool:
         """Whether a column of JSON files holds values of several kinds."""
@@ -179,3 +206,9 @@ class DataFiles:
                 done += batch.num_rows
             if reading is not None:
                 reading.end()
+
+    def matrices(self, bad_rows: BadRows) -> Iterator[tuple[str, Any, Any]]:
+        """Yield (path, sparse matrix, labels) of files that hold matrices."""
+        for file in self._files:
+            for X, y in file.matrices(bad_rows):
+                yield file.path, X, y

@@ -21,6 +21,8 @@ from bayesieve.io._same_rows import SameRows
 
 __all__ = ["LabelledRows", "Labels", "as_labels", "fits_in_memory"]
 
+_FIRST_ROWS = 2000
+
 Codes = NDArray[np.int64]
 
 
@@ -84,8 +86,9 @@ def _json_label(value: Any) -> Any:
 class LabelledRows:
     """Some columns of the rows that have a label (`labels`), and their class `codes`.
 
-    With `hold`, rows must be held in memory, and are refused if they do not fit. Where
-    an `interrupt` is requested, the rows so far are all there are.
+    The `first` rows are an Arrow batch. With `hold`, rows must be held in memory, and
+    are refused if they do not fit. Where an `interrupt` is requested, the rows so far
+    are all there are.
     """
 
     def __init__(
@@ -110,6 +113,8 @@ class LabelledRows:
         bad_rows = BadRows(files.skip_bad_rows)
         with Progress("Reading") as bar:
             for codes, batch in self._read(bad_rows, interrupt):
+                if not n_rows:
+                    self.first = batch.slice(0, _FIRST_ROWS)
                 found.append(codes)
                 n_rows += codes.size
                 if hold and 8 * n_rows * len(columns) > memory:

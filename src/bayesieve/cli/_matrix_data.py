@@ -17,7 +17,7 @@ from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import as_labels
 from bayesieve.counts import ClassCounts
-from bayesieve.io._svmlight import svmlight_batches
+from bayesieve.io._bad_rows import BadRows
 
 __all__ = ["MatrixData"]
 
@@ -25,10 +25,11 @@ __all__ = ["MatrixData"]
 def _read(files: DataFiles) -> tuple[Any, NDArray[Any]]:
     """Return all rows of the files as one CSR matrix, and their labels."""
     parts, labels = [], []
-    for path in files.paths:
-        for X, y in svmlight_batches(path, files.longest):
-            parts.append(X)
-            labels.append(y)
+    bad_rows = BadRows(files.skip_bad_rows)
+    for _, X, y in files.matrices(bad_rows):
+        parts.append(X)
+        labels.append(y)
+    bad_rows.warn()
     if not parts:
         raise CommandError(f"{files.paths[0]!r} has no rows.")
     width = max(part.shape[1] for part in parts)

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from bayesieve.io._read_options import KINDS, LONGEST_ROW, ReadOptions
+
 __all__ = [
     "add_data_arguments",
     "add_model_arguments",
@@ -51,6 +53,58 @@ _row_bytes = _number(
 )
 
 
+_SEPARATORS = {
+    **{"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "},
+    **{"pipe": "|", "colon": ":"},
+}
+
+
+def _type_of_column(text: str) -> str:
+    column, _, kind = text.partition("=date:")
+    if not kind:
+        column, _, kind = text.rpartition("=")
+        if kind not in KINDS:
+            column = ""
+    if not column:
+        raise argparse.ArgumentTypeError(
+            "must be COLUMN=KIND with number, category, text, date, date:FORMAT or "
+            f"ignore. Got {text!r}."
+        )
+    return text
+
+
+def _thousands(text: str) -> str:
+    mark = {"space": " ", "comma": ",", "point": ".", "apostrophe": "'"}.get(text, text)
+    if mark not in (",", ".", " ", "'"):
+        raise argparse.ArgumentTypeError(
+            f"must be a comma, a point, a space or an apostrophe. Got {text!r}."
+        )
+    return mark
+
+
+def _separator(text: str) -> str:
+    """Read --sep: a character or its name."""
+    sep = _SEPARATORS.get(text.lower(), text)
+    _read_options(sep=sep)
+    return sep
+
+
+def _encoding(text: str) -> str:
+    _read_options(encoding=text)
+    return text
+
+
+def _sheet(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
+
+
+def _read_options(**options: Any) -> None:
+    try:
+        ReadOptions(**options)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def add_data_arguments(
     parser: argparse.ArgumentParser, *, labelled: bool, required: bool = True
 ) -> None:
@@ -63,7 +117,11 @@ def add_data_arguments(
     )
     columns = parser.add_argument_group("columns")
     columns.add_argument(
-        "--text", metavar="COL", help="column of texts (guessed where it is clear)"
+        "--text",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="column of texts (guessed where it is clear); may be repeated",
     )
     columns.add_argument(
         "--no-text",
@@ -82,7 +140,38 @@ def add_data_arguments(
         action="append",
         default=[],
         metavar="COL",
-        help="column to leave out of a table, such as an identifier; may be repeated",
+        help="column to leave out of a table, or a pattern such as 'x*'; may be "
+        "repeated",
+    )
+    if labelled:
+        columns.add_argument(
+            "--keep",
+            action="append",
+            default=[],
+            metavar="COL",
+            help="columns to use, and no others: a name or a pattern; may be repeated",
+        )
+    columns.add_argument(
+        "--types",
+        action="append",
+        default=[],
+        type=_type_of_column,
+        metavar="COL=KIND",
+        help="what a column is: number, category, text, date (or date:%%d.%%m.%%Y) or "
+        "ignore; may be repeated (found out)",
+    )
+    columns.add_argument(
+        "--decimal",
+        choices=[".", ","],
+        metavar="C",
+        help="mark before decimals, a point or a comma (found out by column)",
+    )
+    columns.add_argument(
+        "--thousands",
+        type=_thousands,
+        metavar="C",
+        help="mark between groups of digits: a comma, point, space or apostrophe "
+        "(found out by column)",
     )
     columns.add_argument(
         "--skip-bad-rows",
@@ -90,9 +179,33 @@ def add_data_arguments(
         help="leave out rows without a label or that cannot be read",
     )
     columns.add_argument(
+        "--encoding",
+        type=_encoding,
+        metavar="ENC",
+        help="encoding of the files, such as cp1252 or gb18030 (found out)",
+    )
+    columns.add_argument(
+        "--sep",
+        type=_separator,
+        metavar="C",
+        help="what separates fields: a character, or tab, comma, semicolon, space, "
+        "pipe, colon (found out)",
+    )
+    columns.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first row holds values: columns are called 'column 1', 'column 2'...",
+    )
+    columns.add_argument(
+        "--sheet",
+        type=_sheet,
+        metavar="NAME|N",
+        help="sheet of a workbook, by its name or number (default: the first filled)",
+    )
+    columns.add_argument(
         "--max-row-bytes",
         type=_row_bytes,
-        default=1 << 25,
+        default=LONGEST_ROW,
         metavar="N",
         help="longest row of a file, unpacked (default: 33554432)",
     )
@@ -104,15 +217,15 @@ def add_text_arguments(parser: argparse.ArgumentParser) -> None:
     text.add_argument(
         "--ngrams",
         type=_ngrams,
-        default=(1, 1),
         metavar="N",
-        help="terms of up to N words, or A-B (default: 1)",
+        help="terms of up to N words, or A-B (default: 1; 1-2 characters of Chinese "
+        "and Japanese, 2-4 of Thai and the like)",
     )
     text.add_argument(
         "--analyzer",
         choices=["word", "char", "char_wb"],
-        default="word",
-        help="terms of words or of characters (default: word)",
+        help="terms of words or of characters (default: word, and char where words "
+        "have no spaces between them)",
     )
     text.add_argument(
         "--min-df",
@@ -165,8 +278,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 def text_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `add_text_arguments` as estimators name them."""
     return {
-        "ngram_range": arguments.ngrams,
-        "analyzer": arguments.analyzer,
+        "ngram_range": arguments.ngrams or (1, 1),
+        "analyzer": arguments.analyzer or "word",
         "min_df": arguments.min_df,
         "max_df": arguments.max_df,
         "stop_words": arguments.stop_words,

@@ -123,15 +123,11 @@ def report_data(
     evaluation: dict[str, Any] | None,
     seconds: dict[str, float],
     command_line: list[str],
+    inspected: Any = None,
 ) -> Any:
     """Collect everything a report shows."""
     from bayesieve.inspection import collect_report
 
-    parameters = {
-        name: value
-        for name, value in fitted.model.get_params().items()
-        if isinstance(value, str | int | float | bool | tuple | list | None)
-    }
     return collect_report(
         fitted.model,
         data_name=data_name,
@@ -139,9 +135,9 @@ def report_data(
         counts=fitted.counts if _same_features(fitted) else None,
         evaluation=evaluation,
         seconds=seconds,
-        parameters=parameters,
         command=shlex.join(command_line),
         cv=None if fitted.cv is None else fitted.cv.rows,
+        inspected=inspected,
     )
 
 

@@ -17,6 +17,7 @@ from bayesieve.cli._options import (
 from bayesieve.cli._show import finite
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
+from bayesieve.cli._told import told_so_far
 
 __all__ = ["PATH"]
 
@@ -89,6 +90,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "bic": path.bic,
         "bic_at_edge": _edge(path, arguments.sizes or [2, _LARGEST], data.model),
         "guessed": columns.guessed,
+        "warnings": told_so_far(),
         "path": rows,
     }
     if arguments.json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from bayesieve.cli._command import Command
@@ -18,7 +17,7 @@ from bayesieve.cli._prediction_sinks import (
     output_format,
 )
 from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
-from bayesieve.cli._terminal import plain_text
+from bayesieve.cli._told import tell
 
 __all__ = ["PREDICT"]
 
@@ -77,6 +76,8 @@ def _run(arguments: argparse.Namespace) -> None:
     saved = SavedModel.read(arguments.model)
     model, bad_rows = saved.model, BadRows(files.skip_bad_rows)
     scored = ScoredRows.of(saved, files, arguments, arguments.keep)
+    for note in files.notes:
+        tell(note)
     several = len(files.paths) > 1
     classes = model.classes_.tolist()
     header = _header(classes, arguments.proba, several, scored.keep)
@@ -107,15 +108,11 @@ def _run(arguments: argparse.Namespace) -> None:
     shift = watch.result()
     if arguments.findings is not None:
         write_findings(arguments.findings, scored, shift, tally.fields())
-    _say(tally.told() if tally.known else None)
-    _say(findings_line(scored, shift))
-    if arguments.out is not None:
-        _say(f"wrote {done:,} rows to {arguments.out!r}")
-
-
-def _say(line: str | None) -> None:
-    if line is not None and sys.stderr is not None:
-        print(f"bayesieve: {plain_text(line)}", file=sys.stderr)
+    found = findings_line(scored, shift)
+    wrote = f"wrote {done:,} rows to {arguments.out!r}" if arguments.out else None
+    for line in (tally.told() if tally.known else None, found, wrote):
+        if line is not None:
+            tell(line)
 
 
 def _encodable(path: str) -> str:
@@ -139,7 +136,7 @@ def _header(
             while own in taken:
                 own = f"data {own}"
             taken.add(own)
-            _say(f"the kept column {name!r} is written as {own!r}")
+            tell(f"the kept column {name!r} is written as {own!r}")
         kept.append(own)
     return [*first, *kept, *last]
 

@@ -6,16 +6,18 @@ The one place where files are read for a model that is there already.
 from __future__ import annotations
 
 import argparse
-import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bayesieve.cli._columns import choose_columns, say_guesses
+from bayesieve.cli._columns import choose_columns, matching, say_guesses
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.io._near_names import check_column
 from bayesieve.utils._computed_once import computed_once
+
+if TYPE_CHECKING:
+    from bayesieve.io._column_format import ColumnFormat, Marks
 
 __all__ = [
     "SavedModel",
@@ -33,10 +35,13 @@ class SavedModel:
     path: str
     model: Any
     settings: dict[str, str]
+    #: How columns of the training files were written.
+    formats: dict[str, ColumnFormat] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str) -> SavedModel:
         """Load a model that predicts labels."""
+        from bayesieve.io._column_format import ColumnFormat
         from bayesieve.persistence import load_model, load_notes
         from bayesieve.utils._strict_json import read_json
 
@@ -53,12 +58,19 @@ class SavedModel:
         if not isinstance(settings, dict):
             raise CommandError(f"the notes of {path!r} are damaged.")
         own = {key: value for key, value in settings.items() if isinstance(value, str)}
-        return cls(path, model, own)
+        formats = settings.get("formats", {})
+        try:
+            known = {n: ColumnFormat.from_dict(given) for n, given in formats.items()}
+        except (AttributeError, KeyError, TypeError):
+            raise CommandError(f"the notes of {path!r} are damaged.") from None
+        return cls(path, model, own, known)
 
     @property
     def takes_texts(self) -> bool:
         """Whether its rows are texts."""
-        return hasattr(self.model, "support_terms_")
+        from bayesieve.naive_bayes import SparseTextNB
+
+        return isinstance(self.model, SparseTextNB)
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,7 @@ class ScoredRows:
     missing: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
+    marks: Marks | None = None
 
     @classmethod
     def of(
@@ -150,9 +163,13 @@ class ScoredRows:
         for name in used:
             check_column(name, files.columns, repr(files.paths[0]))
         missing = [name for name in names if name not in files.columns]
-        known = {*names, *kept, *arguments.drop, label}
+        dropped = matching(arguments.drop, files.columns, repr(files.paths[0]))
+        known = {*names, *kept, *dropped, label}
         new = [name for name in files.columns if name not in known]
-        return cls(saved, files, label, text, names, used, missing, new, kept)
+        from bayesieve.io._column_format import Marks
+
+        marks = Marks(arguments.decimal, arguments.thousands)
+        return cls(saved, files, label, text, names, used, missing, new, kept, marks)
 
     @property
     def columns_read(self) -> list[str]:
@@ -178,11 +195,10 @@ class ScoredRows:
 
     def _frame(self, own: Any, batch: Any) -> Any:
         """The columns in use as numbers, times and categories, the others blank."""
-        from bayesieve.io._typed_columns import typed_frame
+        from bayesieve.io._column_kinds import as_frame, read_as
 
-        model, is_text = self.saved.model, self.files.is_text
-        kinds = {name: self._kinds[name] for name in self.columns}
-        frame = typed_frame(own, self.columns, is_text=is_text, kinds=kinds)
+        model = self.saved.model
+        frame = as_frame(read_as(own, self.columns, self._formats, self.marks))
         if len(self.names) > len(self.columns):
             # What a column without a weight holds changes nothing: missing values in a
             # mixed table, and zeros where there must be counts.
@@ -192,33 +208,41 @@ class ScoredRows:
         return frame if hasattr(model, "feature_names_in_") else frame.to_numpy()
 
     @computed_once
-    def _kinds(self) -> dict[str, str]:
-        """What each column must hold: numbers, times or categories."""
+    def _formats(self) -> dict[str, ColumnFormat]:
+        """What each column must hold, and how it is written."""
+        from bayesieve.io._column_format import ColumnFormat
+
         kinds = dict.fromkeys(self.names, "number")
         partitions = getattr(self.saved.model, "partitions_", [])
-        for partition, name in zip(partitions, self.names, strict=False):
-            if partition.kind == "categorical":
+        reader = getattr(self.saved.model, "_reader", None)
+        texts = [] if reader is None else reader.text.tolist()
+        for j, (partition, name) in enumerate(
+            zip(partitions, self.names, strict=False)
+        ):
+            if texts[j]:
+                kinds[name] = "text"
+            elif partition.kind == "categorical":
                 kinds[name] = "category"
             elif partition.is_time:
-                kinds[name] = "time"
-        return kinds
+                kinds[name] = "date"
+        found = {name: ColumnFormat(kind) for name, kind in kinds.items()}
+        # A name that is not there in a file was not read from one.
+        saved = self.saved.formats.items()
+        return found | {n: own for n, own in saved if own.kind == kinds.get(n)}
 
-    def _matrix(self) -> Iterator[ScoredBatch]:
-        from bayesieve.io._svmlight import svmlight_batches
+    def _matrix(self, path: str, before: int, X: Any, y: Any) -> ScoredBatch:
+        """Take the columns of the model; those never met in training are in none."""
+        own = X.copy()
+        own.resize((X.shape[0], self.saved.model.n_features_in_))
+        whole = (y == y.round()).all()
+        labels = (y.astype("int64") if whole else y).tolist()
+        return ScoredBatch(path, before, own, labels, [])
 
-        known, widest = self.saved.model.n_features_in_, 0
-        for path in self.files.paths:
-            before = 0
-            for X, y in svmlight_batches(path, self.files.longest):
-                # Columns that were never met in training are in no selection.
-                widest = max(widest, X.shape[1])
-                X.resize((X.shape[0], known))
-                whole = (y == y.round()).all()
-                labels = (y.astype("int64") if whole else y).tolist()
-                yield ScoredBatch(path, before, X, labels, [])
-                before += X.shape[0]
-        if widest > known:
-            self.new.append(f"{known}...{widest - 1}")
+    def _tell_width(self, width: int) -> None:
+        """Note columns of matrices beyond those that training met."""
+        known = self.saved.model.n_features_in_
+        if width > known:
+            self.new.append(f"{known}...{width - 1}")
 
 
 def read_batches(
@@ -227,8 +251,14 @@ def read_batches(
     """Read the same rows of the same files for some models: one pass."""
     files = scored[0].files
     if files.is_matrix:
-        for batches in zip(*(own._matrix() for own in scored), strict=True):
-            yield list(batches)
+        done = dict.fromkeys(files.paths, 0)
+        width = 0
+        for path, X, y in files.matrices(bad_rows):
+            yield [own._matrix(path, done[path], X, y) for own in scored]
+            done[path] += X.shape[0]
+            width = max(width, X.shape[1])
+        for own in scored:
+            own._tell_width(width)
         return
     names = list(dict.fromkeys(name for own in scored for name in own.columns_read))
     names = names or files.columns[:1]  # a model without columns has rows all the same
@@ -256,17 +286,11 @@ def matching_columns(patterns: Sequence[str], files: DataFiles) -> list[str]:
 
     Names may come in one argument, with commas between them.
     """
-    found: dict[str, None] = {}
+    asked = []
     for argument in patterns:
         whole = argument in files.columns  # a name may have a comma in it
-        for pattern in [argument] if whole else argument.split(","):
-            names = [pattern] if pattern in files.columns else []
-            if not names:
-                names = fnmatch.filter(files.columns, pattern)
-            if not names:
-                check_column(pattern, files.columns, repr(files.paths[0]))
-            found |= dict.fromkeys(names)
-    return list(found)
+        asked += [argument] if whole else argument.split(",")
+    return matching(asked, files.columns, repr(files.paths[0]))
 
 
 def _label_column(
@@ -284,13 +308,13 @@ def _text_column(
     files: DataFiles, settings: dict[str, str], arguments: argparse.Namespace
 ) -> str:
     """The column of texts, as said, as in training, or guessed aloud."""
-    text: str | None = arguments.text or settings.get("text")
+    text: str | None = next(iter(arguments.text), None) or settings.get("text")
     if text is None:
         columns = choose_columns(files, arguments, needs_label=False)
-        if columns.text is None:
+        if not columns.texts:
             raise CommandError("which column holds texts is not clear: say --text COL.")
         say_guesses(columns)
-        text = columns.text
+        text = columns.texts[0]
     return text
 
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import shlex
-import sys
 import warnings
 from dataclasses import asdict
 from typing import Any
@@ -39,6 +38,7 @@ from bayesieve.cli._show import (
 )
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
+from bayesieve.cli._told import complain, tell, told_so_far
 
 __all__ = ["SELECT"]
 
@@ -92,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     clock = Clock()
     with clock.measure("reading"):
-        data, columns = open_data(arguments)
+        data, columns = open_data(arguments, mixes=True)
     with warnings.catch_warnings(), InterruptWatch() as watch:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
@@ -112,6 +112,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
     model = fitted.model
     described = describe(model)
     features = selected_features(described, fitted.counts)
+    _doubt_label(columns, len(features), evaluation)
     outcome: dict[str, Any] = {
         "data": data.files.name,
         "model": type(model).__name__,
@@ -121,6 +122,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "n_features": fitted.n_features,
         "train_rows": fitted.train_rows,
         "guessed": columns.guessed,
+        "ignored": getattr(data, "ignored", {}),
         "features": [asdict(feature) for feature in features],
         "certificate": None
         if described.certificate is None
@@ -134,32 +136,45 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "report": arguments.report,
         "interrupted": interrupted,
     }
-    _write_files(arguments, fitted, data.files.name, evaluation, clock.seconds, columns)
+    _write_files(arguments, fitted, data, evaluation, clock.seconds)
+    outcome["warnings"] = told_so_far()
     if arguments.json:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False, default=str))
     else:
         majority = data.labels.majority
         _show(outcome, features, arguments, majority, fitted.cv, Terminal())
     if interrupted:
-        if sys.stderr is not None:
-            told = "was not evaluated"
-            if cut_short:
-                told = "is cut short: the search of its weights had not ended"
-            elif fitted.interrupted:
-                told = f"knows the first {fitted.train_rows:,} rows only"
-            where = "" if arguments.save is None else f" in {arguments.save!r}"
-            print(f"bayesieve: interrupted; the model{where} {told}", file=sys.stderr)
+        told = "was not evaluated"
+        if cut_short:
+            told = "is cut short: the search of its weights had not ended"
+        elif fitted.interrupted:
+            told = f"knows the first {fitted.train_rows:,} rows only"
+        where = "" if arguments.save is None else f" in {arguments.save!r}"
+        complain(f"interrupted; the model{where} {told}")
         return EXIT_INTERRUPTED
     return None
+
+
+def _doubt_label(columns: Columns, k: int, scores: dict[str, Any] | None) -> None:
+    """Say that a label that was guessed cannot be told, and which others there are."""
+    if "--label" not in columns.guessed:
+        return
+    if k and (scores is None or scores["accuracy"] > scores["majority_accuracy"]):
+        return
+    others = [f"--label {shlex.quote(own)}" for own in columns.labels[1:5]]
+    hint = f" Hint: other columns look like labels too: {', '.join(others)}."
+    tell(
+        f"warning: {columns.label!r} was guessed to be the label, and other columns do "
+        f"not tell it better than guessing.{hint if others else ''}"
+    )
 
 
 def _write_files(
     arguments: argparse.Namespace,
     fitted: Any,
-    name: str,
+    source: Any,
     evaluation: dict[str, Any] | None,
     seconds: dict[str, float],
-    columns: Columns,
 ) -> None:
     """Write the model and the report, as asked for."""
     if arguments.save is None and arguments.report is None:
@@ -170,10 +185,11 @@ def _write_files(
         warnings.simplefilter("ignore")  # gaps of the path are in the report
         data = report_data(
             fitted,
-            data_name=name,
+            data_name=source.files.name,
             evaluation=evaluation,
             seconds=seconds,
             command_line=arguments.command_line,
+            inspected=_inspected(source),
         )
     if arguments.save is not None:
         settings = fitted.settings | {"unit": fitted.unit}
@@ -181,6 +197,15 @@ def _write_files(
         save_model(fitted.model, arguments.save, notes=notes)
     if arguments.report is not None:
         report_page(arguments.report, data)
+
+
+def _inspected(source: Any) -> Any:
+    """How the data was read: columns of a table, and all that was told."""
+    from bayesieve.io import Inspection
+
+    columns = source.facts() if hasattr(source, "facts") else []
+    n_rows = int(source.labels.rows.sum())
+    return Inspection(source.files.name, n_rows, columns, told_so_far())
 
 
 def _show(

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from bayesieve.cli._columns import Columns, choose_columns, say_guesses
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
+from bayesieve.cli._told import listed, tell
 
 __all__ = ["open_data"]
 
 
-def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
-    """Find the files, settle their columns and labels, and say what was guessed."""
+def open_data(
+    arguments: argparse.Namespace, *, mixes: bool = False
+) -> tuple[Any, Columns]:
+    """Find the files, settle their columns and labels, and say what was guessed.
+
+    With `mixes`, texts and other columns may enter one model.
+    """
     files = DataFiles.of(arguments)
-    nothing = Columns(None, None, [], {})
+    nothing = Columns(None, [], [], {})
     if files.is_saved:
         from bayesieve.cli._counts_data import CountsData
 
@@ -33,16 +40,54 @@ def open_data(arguments: argparse.Namespace) -> tuple[Any, Columns]:
     from bayesieve.cli._labelled_rows import LabelledRows
 
     columns = choose_columns(files, arguments)
+    for note in files.notes:
+        tell(note)
     say_guesses(columns)
-    assert columns.label is not None  # asked for
-    if columns.text is None:
+    label = columns.label
+    assert label is not None  # asked for
+    if not columns.texts or (mixes and _is_mixed(columns, arguments)):
         from bayesieve.cli._table_data import TableData
 
-        rows = LabelledRows(files, columns.features, columns.label, hold=True)
-        return TableData(files, columns, rows, arguments), columns
+        used = {*columns.features, *columns.texts}
+        names = [name for name in files.columns if name in used]
+        rows = LabelledRows(files, names, label, hold=True)
+        return TableData(files, columns, names, rows, arguments), columns
     from bayesieve.cli._text_data import TextData
 
+    columns = _one_text(columns)
+    _say_left_out(columns, mixes)
     saves = getattr(arguments, "save", None) and not getattr(arguments, "weights", 0)
     with Interrupt(bool(saves)) as interrupt:
-        rows = LabelledRows(files, [columns.text], columns.label, interrupt=interrupt)
+        rows = LabelledRows(files, columns.texts, label, interrupt=interrupt)
     return TextData(files, columns, rows, arguments), columns
+
+
+def _is_mixed(columns: Columns, arguments: argparse.Namespace) -> bool:
+    """Whether texts enter a model of all columns, or are counted alone.
+
+    Somebody who names the column of texts, or asks for what only counts of terms have,
+    means the texts alone.
+    """
+    if arguments.model != "auto":
+        return bool(arguments.model == "selective")
+    if len(columns.texts) > 1:
+        return True
+    alone = arguments.text or arguments.weights or isinstance(arguments.k, str)
+    return bool(columns.features) and not alone
+
+
+def _one_text(columns: Columns) -> Columns:
+    """Take the first column of texts where they are counted alone."""
+    text, *others = columns.texts
+    if others and "--text" not in columns.guessed:
+        raise CommandError(
+            f"counts are those of one column of texts. Got {listed(columns.texts)}. "
+            "Hint: bayesieve select --model selective takes several."
+        )
+    return replace(columns, texts=[text], features=[*columns.features, *others])
+
+
+def _say_left_out(columns: Columns, mixes: bool) -> None:
+    if columns.features:
+        hint = " (--model selective uses them beside the texts)" if mixes else ""
+        tell(f"left out, beside the texts: {listed(columns.features)}{hint}")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve._description import describe
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
@@ -17,14 +18,20 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
+from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_suspicious
 from bayesieve.counts import ClassCounts
-from bayesieve.io._typed_columns import typed_frame
+from bayesieve.io._column_format import Marks, ReadColumn
+from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
+from bayesieve.io._inspect import ColumnFacts, column_facts
+from bayesieve.io._roles import left_out
 from bayesieve.naive_bayes import SelectiveNB
 
 __all__ = ["TableData"]
 
 #: Values from which fitting takes more than a second or so.
 _SLOW_CELLS = 2_000_000
+_MOST_FACTS = 200  # columns of a report
+_LOOKED_AT = 2000  # texts, to tell their script
 
 
 class TableData:
@@ -37,6 +44,7 @@ class TableData:
         self,
         files: DataFiles,
         columns: Columns,
+        names: list[str],
         rows: LabelledRows,
         arguments: argparse.Namespace,
     ) -> None:
@@ -49,8 +57,45 @@ class TableData:
         import pyarrow
 
         table = pyarrow.Table.from_batches(b for _, b in rows.batches("Reading"))
-        names = columns.features
-        self._frame = typed_frame(table.combine_chunks(), names, is_text=files.is_text)
+        kinds = columns.kinds | dict.fromkeys(columns.texts, "text")
+        marks = Marks(arguments.decimal, arguments.thousands)
+        read = read_columns(table.combine_chunks(), names, kinds=kinds, marks=marks)
+        #: Why columns are left out, by their names.
+        self.ignored: dict[str, str] = {}
+        self._every, self.read = read, read
+        if self.model == "selective":
+            self.read = read = self._without_empty(read)
+        say_how_read(read, self.ignored)
+        if arguments.analyzer is None:
+            for own in read:
+                if own.kind == "text":
+                    say_script(own.name, own.values[:_LOOKED_AT].tolist())
+        say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
+        self._frame = as_frame(read)
+
+    def _without_empty(self, read: list[ReadColumn]) -> list[ReadColumn]:
+        """Leave out what can say nothing, unless somebody has said what it is."""
+        said = {*self.columns.kinds, *self.columns.texts}
+        found = {own.name: left_out(own) for own in read if own.name not in said}
+        kept = [own for own in read if not found.get(own.name)]
+        if not kept:
+            return read
+        self.ignored = {name: why for name, why in found.items() if why}
+        return kept
+
+    def facts(self) -> list[ColumnFacts]:
+        """What each column is, for a report; the label last."""
+        roles = {"identifier": "id", "constant": "constant"}
+        found = [
+            column_facts(own, roles.get(self.ignored.get(own.name, ""), own.kind), [])
+            for own in self._every[:_MOST_FACTS]
+        ]
+        classes = [str(label) for label in self.labels.classes.tolist()]
+        name = self.labels.column
+        return [
+            *found,
+            ColumnFacts(name, "label", "classes", 0, len(classes), classes[:3], []),
+        ]
 
     def count(self, interrupt: Any = None) -> Any:
         """Return the counts of all rows, for the models that have counts."""
@@ -73,7 +118,11 @@ class TableData:
         held = held_out(self._codes, self.share, self.seed)
         X, X_test = self._frame[~held], self._frame[held]
         y = self.labels.classes[self._codes[~held]]
-        settings = {"features": self.columns.features, "label": self.labels.column}
+        settings = {
+            "features": list(self._frame.columns),
+            "label": self.labels.column,
+            "formats": formats_of(self.read),
+        }
         if self.model == "selective" and self.arguments.weights:
             raise CommandError(
                 "--weights is for texts, svmlight files and --model multinomial or "
@@ -111,7 +160,10 @@ class TableData:
 
     def _fit_selective(self, X: Any, y: NDArray[Any], k: Any, clock: Clock) -> Fitted:
         most = self._most_columns(k, X.shape[1])
+        texts = self.columns.texts
         parameters = {
+            "text_features": texts or None,
+            "text_options": self._text_options() or None,
             "random_state": self.seed,
             "verbose": X.size > _SLOW_CELLS,
             "time_limit": self.arguments.time_limit,
@@ -127,12 +179,23 @@ class TableData:
             raise CommandError(str(error)) from None
         return Fitted(
             model,
-            self.unit,
-            X.shape[1],
+            "features" if texts else self.unit,
+            describe(model).n_features,
             X.shape[0],
             everything=everything,
             interrupted=model.stopped_ == "interrupted",
         )
+
+    def _text_options(self) -> dict[str, Any]:
+        """How texts are cut, where somebody has said it."""
+        given = {
+            "ngram_range": self.arguments.ngrams,
+            "analyzer": self.arguments.analyzer,
+            "min_df": None if self.arguments.min_df == 1 else self.arguments.min_df,
+            "max_df": None if self.arguments.max_df == 1.0 else self.arguments.max_df,
+            "stop_words": self.arguments.stop_words,
+        }
+        return {name: own for name, own in given.items() if own is not None}
 
     def _most_columns(self, k: Any, n_columns: int) -> int | None:
         if k is None or k == "all":

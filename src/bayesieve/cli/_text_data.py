@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,11 @@ from bayesieve.cli._held_out import held_out
 from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import text_parameters
+from bayesieve.cli._reading_told import say_script
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes import SparseTextNB
 
-__all__ = ["TextData", "texts_of"]
+__all__ = ["TextData", "settle_analyzer", "texts_of"]
 
 #: Above this many terms the comparison with all of them is left out.
 _MOST_TERMS = 3_000_000
@@ -55,6 +56,15 @@ def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
     return values
 
 
+def settle_analyzer(
+    arguments: argparse.Namespace, name: str, texts: Sequence[Any]
+) -> None:
+    """Cut texts as their script asks for, unless somebody has said how."""
+    if arguments.analyzer is None:
+        analyzer, ngrams = say_script(name, texts, arguments.ngrams)
+        arguments.analyzer, arguments.ngrams = analyzer, arguments.ngrams or ngrams
+
+
 class TextData:
     """Labelled texts in files, for a command with data, text and model arguments."""
 
@@ -70,6 +80,7 @@ class TextData:
         self.files, self.columns, self._rows = files, columns, rows
         self.arguments = arguments
         self.labels, self.interrupted = rows.labels, rows.interrupted
+        settle_analyzer(arguments, columns.texts[0], rows.first.column(0).to_pylist())
         self.model = "multinomial" if arguments.model == "auto" else arguments.model
         if self.model not in ("multinomial", "bernoulli"):
             raise CommandError(
@@ -179,7 +190,7 @@ class TextData:
             held_out=self._held_out if evaluates else None,
             cv=cv,
             interrupted=stopped,
-            settings={"text": self.columns.text, "label": self.labels.column},
+            settings={"text": self.columns.texts[0], "label": self.labels.column},
         )
 
     def _held_out(self) -> Batches:

@@ -15,10 +15,11 @@ from bayesieve.counts._layout import laid_out
 from bayesieve.counts._selection import check_limits, prune
 from bayesieve.counts._texts import LabelledTextCounter
 from bayesieve.counts._tfidf import tfidf_sums
+from bayesieve.exceptions import GuessWarning
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import TextFile, csv_label
 from bayesieve.io._labels import LabelCodes, as_written, sort_order
-from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.io._same_rows import SameRows
 from bayesieve.io._sources import chosen_source, text_pieces
 from bayesieve.text._labelled import text_codes
@@ -27,6 +28,7 @@ from bayesieve.text._packing import sized
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._resources import thread_count
+from bayesieve.utils._warnings import warn_user
 
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
@@ -135,6 +137,7 @@ class TextSource:
                 }
                 kept = Checkpoint(cls, checkpoint, settings)
                 counts = self._count_files(kept, counter, bar)
+        self._warn_of_guesses()
         if not counts.class_count.any():
             counter.bad_rows.warn()  # says what was left out
             raise ValueError("There must be at least one row to count. Got none.")
@@ -194,6 +197,12 @@ class TextSource:
             if checkpoint.has_notes:
                 checkpoint.save(counter.finish(), bad_rows)
             return checkpoint.result(bad_rows)
+
+    def _warn_of_guesses(self) -> None:
+        """Tell what was found out about the files, without options of a command."""
+        for piece in self._pieces:
+            for note in getattr(piece, "notes", ()):
+                warn_user(f"{note.partition('; --')[0].rstrip('.')}.", GuessWarning)
 
     # ------------------------------------------------------------------ second readings
 

@@ -26,7 +26,7 @@ from bayesieve.counts._selection import select
 from bayesieve.counts._storage import load_counts, save_counts
 from bayesieve.engines._dask import count_on_dask, holds_texts
 from bayesieve.engines._spark import count_on_spark, default_groups
-from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array

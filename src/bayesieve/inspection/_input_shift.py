@@ -294,7 +294,8 @@ class _TableTally(_Tally):
 
     def __init__(self, model: Any) -> None:
         self._model, self._reader = model, model._reader
-        self._used = model.support_indices_.tolist()
+        texts = self._reader.text  # whose terms are no parts
+        self._used = [j for j in model.support_indices_.tolist() if not texts[j]]
         self._all = model.partitions_
         numbers = {int(j): at for at, j in enumerate(self._reader.numeric_columns)}
         levels = {int(j): at for at, j in enumerate(self._reader.categorical_columns)}

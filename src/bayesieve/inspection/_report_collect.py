@@ -21,6 +21,7 @@ from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_paths import NameTable, k_path, rounded, weight_path
 from bayesieve.inspection._report_schema import LIMITS, clean_text
+from bayesieve.io import Inspection
 
 __all__ = ["collect_report"]
 
@@ -35,6 +36,7 @@ def collect_report(
     parameters: dict[str, Any] | None = None,
     command: str | None = None,
     cv: list[dict[str, Any]] | None = None,
+    inspected: Inspection | None = None,
 ) -> ReportData:
     """Gather what a report shows of a fitted model.
 
@@ -58,6 +60,8 @@ def collect_report(
         The command that did it.
     cv : list of dict, optional
         ``k``, ``mean`` and ``se`` of a score over sizes; by default the model's own.
+    inspected : Inspection, optional
+        How the data was read, from `bayesieve.io.inspect`.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def collect_report(
         discounts=_discounts(found, names),
         columns=None if found.table is None else _columns(found.table),
         evaluation=_plain_evaluation(evaluation),
+        reading=None if inspected is None else _reading(inspected),
         seconds=[
             {"step": str(step), "seconds": float(value)}
             for step, value in (seconds or {}).items()
@@ -114,6 +119,25 @@ def collect_report(
         python=_python(model),
         names=names.texts,
     )
+
+
+def _reading(inspected: Inspection) -> dict[str, Any]:
+    columns = inspected.columns[: LIMITS["columns"]]
+    told = [f"{own.name!r}: {note}." for own in columns for note in own.notes]
+    return {
+        "notes": [note[:1000] for note in [*inspected.notes, *told][:100]],
+        "columns": [
+            {
+                "column": own.name,
+                "role": own.role,
+                "type": own.type,
+                "missing": own.missing,
+                "distinct": own.distinct,
+                "examples": ", ".join(own.examples),
+            }
+            for own in columns
+        ],
+    }
 
 
 def _scores_given(cv: list[dict[str, Any]]) -> CrossValidation | None:
@@ -188,6 +212,11 @@ def _features(view: Description, names: NameTable, counts: Any) -> dict[str, Any
         table = part if isinstance(part, np.ndarray) else part.toarray()
         counted = "occurrences" if counts.kind == "count" else "rows"
     texts = view.names
+    if view.towards is not None:
+        texts = [
+            name if label is None else f"{name}, for {label}"
+            for name, label in zip(texts, view.towards, strict=True)
+        ]
     rows = [
         {
             "name": names.place(column, texts[j]),

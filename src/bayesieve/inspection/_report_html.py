@@ -307,10 +307,35 @@ def _data(data: ReportData) -> str:
     if summary["rows"] is None:  # a selector does not keep them
         titles, cells = titles[:1], [row[:1] for row in cells]
     parts = [f'<div class="narrow">{_table(titles, cells)}{more}</div>']
+    if data.reading is not None and any(data.reading.values()):
+        parts.append(_read_columns(data.reading))
     if data.seconds:
         times = [[s["step"], _seconds(s["seconds"])] for s in data.seconds]
         table = _table(["step", "time"], times)
         parts.append(f'<h3>How long it took</h3><div class="narrow">{table}</div>')
+    return "".join(parts)
+
+
+def _read_columns(reading: dict[str, Any]) -> str:
+    """How the file was read: what each column is, what was guessed or is odd."""
+    parts = ["<h3>How it was read</h3>"]
+    if reading["columns"]:
+        cells = [
+            [
+                own["column"],
+                own["role"],
+                own["type"],
+                own["examples"],
+                _number(own["missing"]),
+                _number(own["distinct"]),
+            ]
+            for own in reading["columns"]
+        ]
+        titles = ["column", "role", "type", "examples", "missing", "distinct"]
+        parts.append(_table(titles, cells, texts=4))
+    if reading["notes"]:
+        notes = "".join(f"<li>{escape(note)}</li>" for note in reading["notes"])
+        parts.append(f'<ul class="note">{notes}</ul>')
     return "".join(parts)
 
 

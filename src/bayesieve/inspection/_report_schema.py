@@ -266,6 +266,17 @@ _evaluation = record(
     majority_accuracy=_some_share,
     calibration=optional(_calibration),
 )
+_read_column = record(
+    column=text(),
+    role=text(40),
+    type=text(40),
+    missing=whole(),
+    distinct=whole(),
+    examples=text(300),
+)
+_reading = record(
+    notes=many(text(1000), 100), columns=many(_read_column, LIMITS["columns"])
+)
 _parameter = record(name=text(), value=text(1000), changed=flag)
 
 #: The sections of a report. Features are named by their place in ``names``.
@@ -285,6 +296,7 @@ SECTIONS: dict[str, Check] = {
     "discounts": optional(many(_discount, LIMITS["points"])),
     "columns": optional(_columns),
     "evaluation": optional(_evaluation),
+    "reading": optional(_reading),
     "seconds": many(record(step=text(), seconds=_positive), 40),
     "parameters": many(_parameter, LIMITS["parameters"]),
     "command": optional(lines(10_000)),

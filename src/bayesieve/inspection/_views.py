@@ -47,6 +47,8 @@ def _features(shown: Description) -> str:
         titles.append("speaks for")
     elif weights is not None:
         titles.append(shown.weight_name)
+    if shown.towards is not None:
+        titles.append("speaks for")
     lines = []
     for j, name in enumerate(names):
         cells = [("text-align:left", name), (_NUMBER, f"{shown.score[j]:,.4g}")]
@@ -56,6 +58,9 @@ def _features(shown: Description) -> str:
         elif weights is not None:
             sign = "+" if shown.signed else ""
             cells.append((_NUMBER, f"{weights[0, j]:{sign}.2f}"))
+        if shown.towards is not None:
+            towards = shown.towards[j]
+            cells.append(("text-align:left", "" if towards is None else str(towards)))
         lines.append(
             "".join(f'<td style="{s}">{escape(_short(t))}</td>' for s, t in cells)
         )

@@ -1,26 +1,26 @@
-"""CSV and TSV: the header, and rows as text.
+"""CSV, TSV and other text: rows as strings.
 
-Nothing is guessed from a sample: the delimiter is the one under which the header has
-the columns asked for, and values are strings until all of a column is known. DuckDB
-reads the rows in parallel. Its time grows with the square of the columns, so files of
-very many columns are cut into fields by Python's own module, as fast as there.
+Nothing but the layout is taken from the first rows (`_layout`): values are strings
+until all of a column is known. DuckDB reads the rows in parallel. Where it stops, the
+rows from there on are cut by Python's own module, which says what is wrong in which
+line, goes past what is only unusual, such as lines that end in several ways, and leaves
+bad rows out. So do files of very many columns, as the time of DuckDB grows with the
+square of them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-from collections import Counter
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._duckdb import literal, needs, quoted
-from bayesieve.io._format import Format, problem_of, record_batches
+from bayesieve.io._format import Format, record_batches
+from bayesieve.io._layout import Layout, found_layout
 from bayesieve.io._row_bounds import (
-    bounded_lines,
     check_last_row,
     oversized,
     too_long,
@@ -30,7 +30,7 @@ from bayesieve.io._row_bounds import (
 if TYPE_CHECKING:
     from bayesieve.io._files import DataFile
 
-__all__ = ["Csv", "Tsv", "csv_label"]
+__all__ = ["Csv", "Text", "Tsv", "csv_label"]
 
 _LEAST_BUFFER = 1 << 20
 _WIDE = 2000  # columns
@@ -42,32 +42,23 @@ def csv_label(raw: str) -> str | None:
     return raw or None
 
 
-@dataclass(frozen=True)
-class _Header:
-    """Names of the columns, the delimiter, and the blank lines above."""
-
-    names: list[str]
-    delimiter: str
-    blank: int
-
-
-class _HeaderError(ValueError):
-    """A first row that is no header with some delimiter; it may be with another."""
-
-
 class Csv(Format):
-    """Fields with one of four delimiters."""
+    """Fields with a delimiter between them."""
 
     name = "csv"
+    told = "CSV"
     endings: tuple[str, ...] = (".csv",)
     is_text = True
+    is_encoded = True
     label_of = staticmethod(csv_label)
+    #: The first one is taken without a word.
     delimiters = ",;\t|"
+    may_be_lines = False
 
     def columns(self, file: DataFile) -> list[str]:
         """Names of the columns; one without a name is called by its place."""
-        header = self._header(file, ())
-        return [] if header is None else header.names
+        layout = self._layout(file)
+        return [] if layout is None else layout.names
 
     def batches(
         self,
@@ -78,241 +69,254 @@ class Csv(Format):
         rows: int,
     ) -> Iterator[Any]:
         """Yield Arrow batches of strings, empty where a field is."""
-        header = self._header(file, names)
-        if header is None:
+        layout = self._layout(file)
+        if layout is None:
             return
-        file.check_columns(names, header.names)
-        times = Counter(header.names)
-        for name in names:
-            if times[name] > 1:
-                raise ValueError(f"{file.path!r} has two columns {name!r}.")
-        place = {name: i for i, name in enumerate(header.names)}
+        file.check_columns(names, layout.names)
+        place = {name: i for i, name in enumerate(layout.names)}
         places = [place[name] for name in names]
-        read = self._rows if len(header.names) <= _WIDE else self._wide_rows
-        yield from read(file, header, places, bad_rows, rows)
-
-    # ------------------------------------------------------------------- header
-
-    def _header(self, file: DataFile, wanted: Sequence[str]) -> _Header | None:
-        """Return the header with the wanted columns, or else with most; None if empty.
-
-        A line of its own may hold a delimiter of another kind.
-        """
-        if self.is_blank(file):
-            return None
-        best, problem = _Header([], ",", 0), None
-        for delimiter in self.delimiters:
+        done = 0
+        if len(layout.names) <= _WIDE:
             try:
-                blank, names = _first_row(file, delimiter)
-            except _HeaderError as error:
-                problem = error
-                continue
-            names = [name or f"column {i + 1}" for i, name in enumerate(names)]
-            if wanted and set(wanted) <= set(names):
-                return _Header(names, delimiter, blank)
-            if len(names) > len(best.names):
-                best = _Header(names, delimiter, blank)
-        if problem is not None and len(best.names) < 2:
-            raise problem
-        return best if best.names else None
+                for batch in self._rows(file, layout, places, rows):
+                    done += batch.num_rows
+                    yield batch
+                return
+            except needs("duckdb").Error as error:
+                if oversized(error) or not _is_of_rows(error):
+                    raise
+        yield from self._careful_rows(file, layout, places, bad_rows, rows, done)
 
-    # ---------------------------------------------------------------- by DuckDB
+    def _layout(self, file: DataFile) -> Layout | None:
+        if file.layout is None and not self.is_blank(file):
+            file.layout = found_layout(
+                file, self.delimiters, may_be_lines=self.may_be_lines
+            )
+        found: Layout | None = file.layout
+        return found
 
     def _rows(
-        self,
-        file: DataFile,
-        header: _Header,
-        places: list[int],
-        bad_rows: BadRows,
-        rows: int,
+        self, file: DataFile, layout: Layout, places: list[int], rows: int
     ) -> Iterator[Any]:
-        self._rejects(file)  # those of a reading that ended early
-        query = self._query(file, header, places, bad_rows.skip)
+        """Yield the rows as DuckDB reads them, as long as there is nothing odd."""
+        query = self._query(file, layout, places)
         n_bytes = 0
-        try:
-            for batch in record_batches(file.connection.sql(query), rows):
-                n_bytes += sum(map(value_bytes, batch.columns))
-                yield batch
-        except needs("duckdb").Error as error:
-            if oversized(error) or bad_rows.skip:
-                raise
-            # Read again, to learn where the bad rows are.
-            query = self._query(file, header, places, skip=True)
-            for _ in record_batches(file.connection.sql(query), rows):
-                pass
-            self._note(file, bad_rows)
-            raise
-        check_last_row(file.path, file.stream, file.longest, n_bytes)
-        if bad_rows.skip:
-            self._note(file, bad_rows)
+        for batch in record_batches(file.connection.sql(query), rows):
+            n_bytes += sum(map(value_bytes, batch.columns))
+            yield batch
+        path, compression = file.readable
+        check_last_row(
+            path, compression, file.stream, file.longest, n_bytes, told=repr(file.path)
+        )
 
-    def _query(
-        self, file: DataFile, header: _Header, places: list[int], skip: bool
-    ) -> str:
-        kinds = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
+    def _query(self, file: DataFile, layout: Layout, places: list[int]) -> str:
+        kinds = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(layout.names)))
         asked = ", ".join(
             f"coalesce(f{own}, '') AS c{i}" for i, own in enumerate(places)
         )
-        more = ", ignore_errors = true, store_rejects = true" if skip else ""
+        path, compression = file.readable
+        quote = "''" if layout.is_lines else "'\"'"
         return (
-            f"SELECT {asked} FROM read_csv({quoted(literal(file.path))}, "
-            f"auto_detect = false, header = true, skip = {header.blank}, "
-            f"delim = {quoted(header.delimiter)}, quote = '\"', escape = '\"', "
+            f"SELECT {asked} FROM read_csv({quoted(literal(path))}, "
+            f"auto_detect = false, header = false, skip = {layout.skip}, "
+            f"delim = {quoted(layout.delimiter)}, quote = {quote}, escape = {quote}, "
+            f"compression = '{compression or 'none'}', "
             f"columns = {{{kinds}}}, max_line_size = {file.longest}, "
-            f"buffer_size = {max(file.longest, _LEAST_BUFFER)}{more})"
+            f"buffer_size = {max(file.longest, _LEAST_BUFFER)})"
         )
 
-    def _note(self, file: DataFile, bad_rows: BadRows) -> None:
-        found = self._rejects(file)
-        if found:
-            position, message, breaks, _ = found[0]
-            line = 1 if position is None else _line_of(file, int(position) - 1)
-            problem = problem_of(message)
-            if breaks:  # a quote that is never closed takes all the rest for one row
-                problem += f" (a row of {breaks + 1} lines)"
-            undecoded = sum(bool(row[3]) for row in found)
-            self._bad(file, bad_rows, line, problem, len(found), undecoded)
+    # ------------------------------------------------------------------ row by row
 
-    def _bad(
+    def _careful_rows(
         self,
         file: DataFile,
-        bad_rows: BadRows,
-        line: int,
-        problem: str,
-        number: int = 1,
-        undecoded: int = 0,
-    ) -> None:
-        convert = f" {self.convert_hint()}." if "utf-8" in problem.lower() else ""
-        bad_rows.found(
-            number,
-            f"Line {line} of {file.path!r} cannot be read: {problem}.{convert}",
-            undecoded,
-        )
-
-    def _rejects(self, file: DataFile) -> list[Any]:
-        """Return what DuckDB has noted of bad rows, and let it forget."""
-        run = file.connection.execute
-        rows: list[Any] = []
-        with contextlib.suppress(needs("duckdb").CatalogException):  # nothing yet
-            rows = run(
-                "SELECT line_byte_position, min(error_message), "
-                "max(length(csv_line) - length(replace(csv_line, chr(10), ''))), "
-                "bool_or(error_type = 'INVALID ENCODING') "
-                "FROM reject_errors GROUP BY 1 ORDER BY 1"
-            ).fetchall()
-        for table in ("reject_errors", "reject_scans"):
-            run(f"DROP TABLE IF EXISTS {table}")
-        return rows
-
-    # -------------------------------------------------------------- many columns
-
-    def _wide_rows(
-        self,
-        file: DataFile,
-        header: _Header,
+        layout: Layout,
         places: list[int],
         bad_rows: BadRows,
         rows: int,
+        done: int,
     ) -> Iterator[Any]:
-        rows = max(1, min(rows, _WIDE_CELLS // len(header.names)))
+        """Yield the rows after those that are done, and tell of the bad ones."""
+        width = len(layout.names)
+        rows = max(1, min(rows, _WIDE_CELLS // width))
         with file.stream() as stream:
-            fields = _Fields(file, stream, header.delimiter)
-            fields.rows(header.blank + 1)
+            fields = _Fields(file, stream, layout)
+            for _ in range(layout.skip):
+                fields.rows(1)
             while read := fields.rows(rows):
                 good = []
-                for line, row, problem in read:
-                    if not problem and row and len(row) != len(header.names):
-                        problem = (
-                            f"Expected Number of Columns: {len(header.names)} Found: "
-                            f"{len(row)}"
-                        )
+                for line, row, problem, extent in read:
+                    if not problem and not row and width == 1:
+                        row = [""]
+                    if not problem and row and len(row) != width:
+                        if len(row) == width + 1 and not row[-1]:
+                            row.pop()  # every row may end with a delimiter
+                        else:
+                            problem = (
+                                f"it has {_fields(len(row))}, and the table has {width}"
+                            )
                     if problem:
-                        self._bad(file, bad_rows, line, problem)
+                        if extent > 1:
+                            problem += f" (a row of {extent:,} lines)"
+                        _bad(file, bad_rows, line, problem)
                     elif row:
                         good.append((line, row))
+                good, done = good[done:], max(0, done - len(good))
                 try:
-                    yield _strings(places, good)
-                    continue
+                    batch = _strings(places, good)
                 except UnicodeEncodeError:
-                    pass
-                kept = []
-                for line, row in good:
-                    if all(_is_utf8(row[place]) for place in places):
-                        kept.append((line, row))
-                    else:
-                        self._bad(file, bad_rows, line, "it is not UTF-8", 1, 1)
-                yield _strings(places, kept)
+                    good = list(_decoded(file, bad_rows, places, good))
+                    batch = _strings(places, good)
+                if good:
+                    yield batch
 
 
 class Tsv(Csv):
     """Fields with tabs between them."""
 
     name = "tsv"
-    endings = (".tsv",)
-    delimiters = "\t"
+    told = "TSV"
+    endings = (".tsv", ".tab")
+    delimiters = "\t,;|"
 
 
-def _first_row(file: DataFile, delimiter: str) -> tuple[int, list[str]]:
-    """Return the blank lines above the first row, and its fields."""
-    with file.stream() as stream:
-        lines = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        told = repr(file.path)
-        rows = csv.reader(bounded_lines(lines, file.longest, told), delimiter=delimiter)
-        try:
-            return next(((n, row) for n, row in enumerate(rows) if row), (0, []))
-        except csv.Error as error:
-            raise _HeaderError(
-                f"The header of {told} cannot be read: {error}."
-            ) from None
+class Text(Csv):
+    """One text a line, or a table where a delimiter cuts all lines alike."""
+
+    name = "txt"
+    told = "text"
+    endings = (".txt", ".dat", ".data", ".psv")
+    delimiters = "\t,;|"
+    may_be_lines = True
+
+
+def _fields(number: int) -> str:
+    return "1 field" if number == 1 else f"{number:,} fields"
+
+
+def _is_of_rows(error: Exception) -> bool:
+    """Whether DuckDB stopped at what rows hold, which another reading can tell."""
+    told = str(error).lower()
+    return any(sign in told for sign in ("csv", "unicode", "utf-8", "utf8"))
+
+
+def _bad(
+    file: DataFile, bad_rows: BadRows, line: int, problem: str, undecoded: int = 0
+) -> None:
+    told = f"Line {line:,} of {file.path!r} cannot be read: {problem}."
+    bad_rows.found(1, told, undecoded)
+
+
+def _decoded(
+    file: DataFile,
+    bad_rows: BadRows,
+    places: list[int],
+    rows: list[tuple[int, list[str]]],
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are UTF-8 where they are looked at."""
+    for line, row in rows:
+        if all(_is_utf8(row[place]) for place in places):
+            yield line, row
+        else:
+            _bad(file, bad_rows, line, file.not_decoded(), undecoded=1)
 
 
 class _Fields:
     """Rows of a file cut into fields, with their lines and what is wrong with them."""
 
-    def __init__(self, file: DataFile, stream: Any, delimiter: str) -> None:
+    def __init__(self, file: DataFile, stream: Any, layout: Layout) -> None:
         self._longest, self._told = file.longest, repr(file.path)
-        self._left = self._longest
+        self._left, self._line = self._longest, 0
         self._text = io.TextIOWrapper(
             stream, "utf-8-sig", errors="surrogateescape", newline=""
         )
-        self._reader = csv.reader(self._lines(), delimiter=delimiter, strict=True)
-        self._spaced, self._has_spaced = f'{delimiter} "', False
+        self._source = self._lines()
+        delimiter = layout.delimiter
+        self._reader = csv.reader(
+            self._source,
+            delimiter=delimiter,
+            strict=True,
+            quoting=csv.QUOTE_NONE if layout.is_lines else csv.QUOTE_MINIMAL,
+        )
+        own = re.escape(delimiter)
+        spaces = r"[ \t]*" if delimiter not in " \t" else ""
+        # A field with spaces around its quotes, which are no part of it.
+        self._field = re.compile(
+            rf'{spaces}"((?:[^"]|"")*)"{spaces}(?={own}|[\r\n]*\Z)|([^{own}\r\n]*)'
+        )
+        self._open = re.compile(rf'{spaces}"(?:[^"]|"")*\Z')
+        self._spaced = () if not spaces else (f'{delimiter} "', f'" {delimiter}')
+        self._raw: list[str] = []
+        self._has_spaced = False
 
     def _lines(self) -> Iterator[str]:
         while line := self._text.readline(self._left + 1):
             self._left -= len(line)
+            self._line += 1
             if self._left < 0:
                 raise too_long(f"A row of {self._told}", self._longest)
-            self._has_spaced |= self._spaced in line or line.startswith(' "')
+            if self._spaced:
+                self._has_spaced |= self._is_spaced(line)
+                self._raw.append(line)
             yield line
 
-    def rows(self, number: int) -> list[tuple[int, list[str], str]]:
-        """Return (line, fields, problem) of the next rows."""
-        found: list[tuple[int, list[str], str]] = []
+    def _is_spaced(self, line: str) -> bool:
+        return (
+            any(own in line for own in self._spaced)
+            or line.startswith(' "')
+            or line.rstrip("\r\n").endswith('" ')
+        )
+
+    def rows(self, number: int) -> list[tuple[int, list[str], str, int]]:
+        """Return (line, fields, problem, number of lines) of the next rows."""
+        found: list[tuple[int, list[str], str, int]] = []
         # The limit of a field belongs to the whole process.
         before = csv.field_size_limit(self._longest)
         try:
             while len(found) < number:
-                self._left, line = self._longest, self._reader.line_num + 1
+                self._left, line = self._longest, self._line + 1
+                self._has_spaced = False
+                self._raw.clear()
+                problem = ""
                 try:
-                    row, problem = next(self._reader), ""
-                    if self._has_spaced and any(map(_is_spaced_quote, row)):
-                        problem = "a quote must begin its field, not follow a space"
-                    self._has_spaced = False
-                    found.append((line, row, problem))
+                    row = next(self._reader)
                 except csv.Error as error:
-                    extent = self._reader.line_num - line
-                    lines = f" (a row of {extent + 1} lines)" if extent > 0 else ""
-                    found.append((line, [], f"{error}{lines}"))
+                    row, problem = [], _quote_problem(error)
+                if self._has_spaced:
+                    row = self._recut()
+                    problem = "" if row else "a quote is never closed"
+                found.append((line, row, problem, self._line - line + 1))
         except StopIteration:
             pass
         finally:
             csv.field_size_limit(before)
         return found
 
+    def _recut(self) -> list[str]:
+        """Cut a row with spaces around quotes; no fields if a quote is not closed."""
+        text, place, fields = "".join(self._raw), 0, []
+        while True:
+            while self._open.match(text, place):
+                more = next(self._source, None)
+                if more is None:
+                    return []
+                text += more
+            match = self._field.match(text, place)
+            assert match is not None  # the second way matches anything
+            fields.append(match[2] if match[1] is None else match[1].replace('""', '"'))
+            place = match.end()
+            if place >= len(text) or text[place] in "\r\n":
+                return fields
+            place += 1
 
-def _is_spaced_quote(field: str) -> bool:
-    return field.startswith(" ") and field.lstrip(" ").startswith('"')
+
+def _quote_problem(error: csv.Error) -> str:
+    told = str(error)
+    if "expected after" in told:
+        return "text follows a closing quote"
+    if "end of data" in told:
+        return "a quote is never closed"
+    return told
 
 
 def _strings(places: list[int], rows: list[tuple[int, list[str]]]) -> Any:
@@ -330,13 +334,3 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _line_of(file: DataFile, position: int) -> int:
-    """Return the line, counted from 1, that a byte lies in."""
-    line, left = 1, position
-    with file.stream() as stream:
-        while left > 0 and (block := stream.read(min(left, 1 << 24))):
-            line += max(block.count(b"\n"), block.count(b"\r"))
-            left -= len(block)
-    return line

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from bayesieve.io._arrow import Arrow
 from bayesieve.io._bad_rows import BadRows
-from bayesieve.io._csv import Csv, Tsv, csv_label
+from bayesieve.io._containers import (
+    PACKED_ENDINGS,
+    UNPACKING_ERRORS,
+    Packed,
+    looked_into,
+    without_packing,
+)
+from bayesieve.io._csv import Csv, Text, Tsv, csv_label
 from bayesieve.io._duckdb import needs, reading_connection, refuse_address
+from bayesieve.io._encodings import (
+    Decoding,
+    LineKinds,
+    NewEncodingError,
+    found_encoding,
+    looks_like_utf8,
+    name_of,
+    utf8_blocks,
+)
+from bayesieve.io._excel import Excel
 from bayesieve.io._format import Format
+from bayesieve.io._headers import tidy_names
 from bayesieve.io._json import Json, JsonLines
 from bayesieve.io._near_names import check_column, near_hint
 from bayesieve.io._parquet import Parquet
-from bayesieve.io._row_bounds import LONGEST_ROW
-from bayesieve.io._svmlight import Svmlight
+from bayesieve.io._read_options import ReadOptions
+from bayesieve.io._svmlight import Svmlight, svmlight_batches
+from bayesieve.io._temporary import TemporaryFiles
 from bayesieve.utils._computed_once import computed_once
 
 __all__ = [
     "BATCH_ROWS",
     "FORMATS",
+    "STANDARD_INPUT",
     "DataFile",
     "TextFile",
     "csv_label",
@@ -33,11 +58,14 @@ __all__ = [
 
 #: Every kind of file that can be read; a new one is added here.
 FORMATS: tuple[Format, ...] = (
-    *(Csv(), Tsv(), JsonLines(), Json(), Parquet()),
+    *(Csv(), Tsv(), JsonLines(), Json(), Parquet(), Arrow(), Excel(), Text()),
     Svmlight(),
 )
 BATCH_ROWS = 1 << 16
-_COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+#: Where rows come from that another program writes.
+STANDARD_INPUT = "-"
+_DEFAULT = ReadOptions()
+_BY_NAME = {own.name: own for own in FORMATS}
 
 
 # ------------------------------------------------------------------------------- names
@@ -45,20 +73,17 @@ _COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 def format_of(path: str) -> Format | None:
     """Return the format that the name of a file tells, if it does."""
-    stem, ending = os.path.splitext(path.lower().strip())
-    inner = os.path.splitext(stem)[1]
-    for own in FORMATS:
-        if ending in own.endings or (ending in own.packed and inner in own.endings):
-            return own
-    return None
+    ending = os.path.splitext(without_packing(path))[1]
+    return next((own for own in FORMATS if ending in own.endings), None)
 
 
 def unknown_format(path: str, hint: str = "") -> ValueError:
-    """The error for a name that tells no format."""
+    """The error for a file whose format neither name nor content tells."""
     endings = ", ".join(ending for own in FORMATS for ending in own.endings)
+    packed = ", ".join(PACKED_ENDINGS)
     return ValueError(
-        f"The format of a file is told by its ending, one of {endings}, and .gz or "
-        f".zst after it. Got {path!r}.{hint}"
+        f"The format of a file is told by its ending, one of {endings}, and {packed} "
+        f"after it. Got {path!r}, whose content tells none either.{hint}"
     )
 
 
@@ -81,7 +106,7 @@ def find_files(patterns: Iterable[str], hint: str = "") -> list[str]:
 
 
 def _matches(pattern: str, hint: str) -> list[str]:
-    if os.path.isfile(pattern):
+    if os.path.isfile(pattern) or pattern == STANDARD_INPUT:
         return [pattern]
     refuse_address(pattern)
     if os.path.isdir(pattern):
@@ -89,18 +114,18 @@ def _matches(pattern: str, hint: str) -> list[str]:
             f"{pattern!r} is a folder. Hint: a glob such as "
             f"{os.path.join(pattern, '*.csv')!r} names the files in it."
         )
-    if pattern == "-" or os.path.exists(pattern):
+    if os.path.exists(pattern):
         raise ValueError(
             f"{pattern!r} is a stream, and data must be in files, which may be read "
-            "more than once. Hint: write it to a file first."
+            "more than once. Hint: - reads standard input, and keeps a copy."
         )
     if glob.has_magic(pattern):
         found = [p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p)]
         if found:
             return sorted(found)
         raise FileNotFoundError(f"No file matches {pattern!r}.")
-    endings = [e for own in FORMATS for e in (*own.endings, *own.packed)]
-    near = near_hint(pattern, endings)
+    endings = [ending for own in FORMATS for ending in own.endings]
+    near = near_hint(pattern, [*endings, *PACKED_ENDINGS])
     raise FileNotFoundError(f"There is no file {pattern!r}.{near or hint}")
 
 
@@ -108,30 +133,226 @@ def _matches(pattern: str, hint: str) -> list[str]:
 
 
 class Reader:
-    """The DuckDB that reads the files of one job, and reaches nothing else."""
+    """The DuckDB that reads the files of one job, and reaches nothing else.
+
+    Copies of files that it cannot read as they are go when it does.
+    """
 
     def __init__(self, paths: Iterable[str], threads: int | None = None) -> None:
         self._paths, self._threads = paths, threads
+        self.temporary = TemporaryFiles()
 
     @computed_once
     def connection(self) -> Any:
         """A database of its own, in memory."""
-        return reading_connection(self._paths, self._threads)
+        return reading_connection(
+            self._paths, self._threads, folder=self.temporary.folder
+        )
 
 
 class DataFile:
-    """A file whose columns have names, and whose rows have at most `longest` bytes.
+    """A file whose columns have names, read as the options say.
 
-    `types` are SQL types of the columns, for formats that have to look for them.
+    Attributes
+    ----------
+    path : str
+        What the user calls it; standard input is "-".
+    format : Format or None
+        Told by its content where that is clear, else by its name; None for counts and
+        models that were saved.
+    notes : list of str
+        Sentences on what was guessed or changed, each once.
+    types : dict of str to str
+        SQL types of the columns, for formats that have to look for them.
+    layout : object
+        What its format has found out about it.
     """
 
-    def __init__(self, path: str, reader: Reader, longest: int = LONGEST_ROW) -> None:
-        found = format_of(path)
-        if found is None:
-            raise unknown_format(path)
-        self.path, self.format, self.longest = path, found, longest
+    def __init__(
+        self, path: str, reader: Reader, options: ReadOptions = _DEFAULT
+    ) -> None:
+        self.path, self.options, self._reader = path, options, reader
+        self.notes: list[str] = []
         self.types: dict[str, str] = {}
-        self._reader = reader
+        self.layout: Any = None
+        self._decoding: Decoding | None = None
+        self._line_kinds: LineKinds | None = None
+        self._readable: tuple[str, str | None] | None = None
+        place = path
+        if path == STANDARD_INPUT:
+            place = reader.temporary.written(_standard_input(), "standard input")
+        self._packed = looked_into(place, repr(path))
+        self._format = self._told_format()
+
+    @property
+    def format(self) -> Format:
+        """What kind of file it is."""
+        if self._format is None:
+            raise ValueError(f"{self.path!r} holds counts or a model, not rows.")
+        return self._format
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether it holds counts or a model, and no rows."""
+        return self._format is None
+
+    @property
+    def longest(self) -> int:
+        """Bytes that a row may have."""
+        return self.options.longest
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it lies there."""
+        return os.path.getsize(self._packed.path)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its rows may take much more than its bytes."""
+        return self._packed.kind is not None
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence on what was guessed or changed, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def unique_names(self, names: Sequence[str]) -> list[str]:
+        """Return names that differ, and note which were changed."""
+        tidy, changes = tidy_names(names)
+        if changes:
+            some = ", ".join(changes[:5]) + (", ..." if len(changes) > 5 else "")
+            self.note(
+                f"Columns of {self.path!r} have the same name: {some}; --no-header "
+                "calls all by their places."
+            )
+        return tidy
+
+    # ---------------------------------------------------------------------- format
+
+    def _told_format(self) -> Format | None:
+        """Return the format by content, or else by name; note where they differ."""
+        named, packed, path = format_of(self.path), self._packed, self.path
+        if packed.content == "damaged zip":
+            if named is None:
+                return None  # told when it is loaded
+            raise ValueError(f"{path!r} begins as a zip archive does, and is damaged.")
+        if packed.content == "saved":
+            if named is not None:
+                raise ValueError(
+                    f"{path!r} holds counts or a model that were saved, and is named "
+                    "as data. Hint: give it another ending."
+                )
+            return None
+        if packed.content is not None:
+            found = _BY_NAME[packed.content]
+            if named is not found and path != STANDARD_INPUT:
+                self.note(f"{path!r} is read as {found.told}, which it holds.")
+            return found
+        ending = os.path.splitext(path.lower().strip())[1]
+        if PACKED_ENDINGS.get(ending) != packed.kind and packed.head:
+            how = f"packed by {packed.kind}" if packed.kind else "not packed"
+            self.note(f"{path!r} is {how}, unlike its name, and is read so.")
+        if named is None and packed.member is not None:
+            named = format_of(packed.member)
+        if named is not None and named.is_encoded:
+            return named
+        seems = _text_format(packed)
+        if seems is None:
+            if named is None:
+                raise unknown_format(path)
+            return named
+        self.note(f"{path!r} is read as {seems.told}, which it seems to hold.")
+        return seems
+
+    # ------------------------------------------------------------------------ bytes
+
+    @property
+    def decoding(self) -> Decoding:
+        """The encoding of a text file, as said or found."""
+        if self._decoding is None:
+            if self.options.encoding is not None:
+                self._decoding = Decoding(self.options.encoding)
+            elif looks_like_utf8(self._packed.open, self.size, self.is_packed):
+                self._decoding = Decoding("utf-8")
+            else:
+                self._find_encoding()
+        assert self._decoding is not None
+        return self._decoding
+
+    def _find_encoding(self) -> None:
+        """Look at all lines of a file that is not UTF-8, and note what they are."""
+        found, kinds = found_encoding(self._packed.open)
+        self._decoding, self._line_kinds, self._readable = found, kinds, None
+        if self.format.is_matrix and not found.is_utf8 and kinds is not None:
+            self._decoding = Decoding("utf-8")  # it holds numbers, and comments
+        elif not found.is_utf8:
+            told = f"{self.path!r} is read as {found.told}"
+            if found.other is not None:
+                told += f", which may be wrong: it may be {name_of(found.other)}"
+            self.note(f"{told}; --encoding changes it.")
+        elif kinds is not None:
+            self.note(
+                f"{self.path!r} holds lines of several encodings: {kinds.valid:,} with "
+                f"characters beyond ASCII are UTF-8, and {kinds.invalid:,} are not, "
+                f"line {kinds.first_invalid:,} first; --encoding reads all as one."
+            )
+
+    def not_decoded(self) -> str:
+        """Say what is wrong with a line whose bytes are no characters.
+
+        Where such a line comes late, all lines are looked at for the encoding, and
+        another one than so far begins the reading anew (`NewEncodingError`).
+        """
+        if self.decoding.is_utf8 and self._line_kinds is None:
+            if self.options.encoding is not None:
+                return f"it is not {self.decoding.told}"
+            self._find_encoding()
+            if not self.decoding.is_utf8:
+                raise NewEncodingError
+        kinds = self._line_kinds
+        if kinds is None or not self.decoding.is_utf8:
+            return f"it is not {self.decoding.told}"
+        lines = "line is" if kinds.valid == 1 else "lines are"
+        return (
+            f"it is not UTF-8, while {kinds.valid:,} other {lines} that have "
+            f"characters beyond ASCII; it may be {kinds.others.told}"
+        )
+
+    @property
+    def readable(self) -> tuple[str, str | None]:
+        """A file that DuckDB can read, and how it is packed: this one, or a copy."""
+        if self._readable is None:
+            self._readable = self._made_readable()
+        return self._readable
+
+    def _made_readable(self) -> tuple[str, str | None]:
+        packed = self._packed
+        if not self.format.is_encoded:
+            if packed.kind is None:
+                return packed.path, None
+            return self._copied("utf-8", decode=False), None
+        decoding = self.decoding
+        marked = decoding.encoding == "utf-8-sig" and not self.format.is_text
+        if not decoding.is_utf8 or marked:
+            return self._copied(decoding.encoding), None
+        if not packed.is_read_by_duckdb:
+            return self._copied("utf-8", decode=False), None
+        return packed.path, packed.kind
+
+    def _copied(self, encoding: str, *, decode: bool = True) -> str:
+        with self._packed.open() as stream:
+            if decode:
+                blocks = utf8_blocks(stream, encoding)
+            else:
+                blocks = iter(partial(stream.read, 1 << 20), b"")
+            return self._reader.temporary.written(blocks, repr(self.path))
+
+    def stream(self) -> Any:
+        """Open the file, unpacked and in UTF-8."""
+        path, compression = self.readable
+        return needs("pyarrow").input_stream(path, compression=compression)
+
+    # ------------------------------------------------------------------------- rows
 
     @property
     def connection(self) -> Any:
@@ -142,9 +363,15 @@ class DataFile:
     def columns(self) -> list[str]:
         """Names of the columns; none for an empty file."""
         try:
-            return self.format.columns(self)
+            return self._again(self.format.columns)
         except self._errors as error:
             raise self.format.unreadable(self, error) from None
+
+    def _again(self, look: Callable[[DataFile], list[str]]) -> list[str]:
+        try:
+            return look(self)
+        except NewEncodingError:
+            return look(self)
 
     def batches(
         self,
@@ -159,15 +386,32 @@ class DataFile:
         `bad_rows` is told of rows that cannot be read; `types` are SQL types to read
         columns as, where a format does not know them.
         """
+        done = 0
         try:
-            yield from self.format.batches(self, names, bad_rows, types or {}, rows)
+            try:
+                for batch in self.format.batches(
+                    self, names, bad_rows, types or {}, rows
+                ):
+                    yield batch
+                    done += batch.num_rows
+            except NewEncodingError:  # the rows so far were of ASCII
+                again = self.format.batches(self, names, bad_rows, types or {}, rows)
+                yield from _after(again, done)
+        except self._errors as error:
+            raise self.format.unreadable(self, error) from None
+
+    def matrices(self, bad_rows: BadRows) -> Iterator[tuple[Any, Any]]:
+        """Yield (sparse matrix, labels) of a file that holds a matrix."""
+        try:
+            yield from svmlight_batches(self, bad_rows)
         except self._errors as error:
             raise self.format.unreadable(self, error) from None
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
         # DuckDB before 2.0 lets a RuntimeError out for a damaged Parquet file.
-        return needs("duckdb").Error, OSError, EOFError, RuntimeError
+        arrow = needs("pyarrow").ArrowException
+        return needs("duckdb").Error, RuntimeError, arrow, *UNPACKING_ERRORS
 
     def check_columns(
         self, names: Iterable[str], columns: Sequence[str] | None = None
@@ -179,21 +423,44 @@ class DataFile:
             if name not in known:
                 check_column(name, columns, repr(self.path))
 
-    def stream(self) -> Any:
-        """Open the file, unpacked."""
-        ending = os.path.splitext(self.path.lower())[1]
-        return needs("pyarrow").input_stream(
-            self.path, compression=_COMPRESSION.get(ending)
+
+def _after(batches: Iterator[Any], done: int) -> Iterator[Any]:
+    """Yield batches without their first rows."""
+    for batch in batches:
+        left, done = batch.slice(done), max(0, done - batch.num_rows)
+        if left.num_rows:
+            yield left
+
+
+def _text_format(packed: Packed) -> Format | None:
+    """Return the format that a text seems to be of, if it is a text."""
+    if not packed.looks_like_text:
+        return None
+    head = packed.head.removeprefix(codecs.BOM_UTF8).lstrip(b"\xff\xfe\0 \t\r\n")
+    if head.startswith((b"{", b"[")):
+        return _BY_NAME["jsonl" if head.startswith(b"{") else "json"]
+    lines = head.splitlines()
+    return _BY_NAME["csv"] if lines and re.search(rb"[,;\t|]", lines[0]) else None
+
+
+def _standard_input() -> Iterator[bytes]:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or sys.stdin.isatty():
+        raise ValueError(
+            "Standard input (-) must come from a file or another program. Hint: "
+            "other-program | bayesieve ... -"
         )
+    yield from iter(partial(stream.read, 1 << 20), b"")
 
 
 def open_files(
-    paths: Sequence[str], threads: int | None = None, longest: int = LONGEST_ROW
+    paths: Sequence[str],
+    threads: int | None = None,
+    options: ReadOptions = _DEFAULT,
 ) -> list[DataFile]:
     """Return files that share one reader."""
-    needs("duckdb")
     reader = Reader(paths, threads)
-    return [DataFile(path, reader, longest) for path in paths]
+    return [DataFile(path, reader, options) for path in paths]
 
 
 @dataclass(frozen=True)
@@ -212,12 +479,17 @@ class TextFile:
     @property
     def nbytes(self) -> int:
         """Size of the file."""
-        return os.path.getsize(self.path)
+        return self.file.size
 
     @property
     def value_of(self) -> Callable[[Any], Any] | None:
         """How a label is made of what is read."""
         return self.file.format.label_of
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed or changed when the file was read."""
+        return self.file.notes
 
     @property
     def told(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,15 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "record_batches"]
 
-# UTF-32 first: its mark begins with that of UTF-16.
-_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 _BEGINNING = 1 << 16
-_LONGEST_PROBLEM = 300
 # Vectors of DuckDB are put together to batches of more rows as long as they are small.
 _BATCH_BYTES = 1 << 26
 
@@ -34,11 +25,13 @@ class Format:
 
     #: How it is called, which is also how names in hints end.
     name: str
+    #: What it is called in messages.
+    told: str
     endings: tuple[str, ...]
-    #: Endings that may follow, of files that are unpacked while they are read.
-    packed: tuple[str, ...] = (".gz", ".zst")
     #: Whether values are written as text and have no types.
     is_text = False
+    #: Whether the file is text, in some encoding, and may be packed.
+    is_encoded = False
     #: Whether it holds a matrix, whose columns have no names.
     is_matrix = False
     #: Makes a label of what is read; None where it is one already.
@@ -64,54 +57,62 @@ class Format:
         raise NotImplementedError
 
     def is_blank(self, file: DataFile) -> bool:
-        """Whether there is nothing in a file; one that is not UTF-8 is refused."""
+        """Whether there is nothing in a file."""
         with file.stream() as stream:
             block = stream.read(_BEGINNING)
-        for mark, encoding in _MARKS.items():
-            if block.startswith(mark):
-                raise ValueError(
-                    f"{file.path!r} is {encoding.upper()} text, and must be UTF-8. "
-                    f"{self.convert_hint(encoding)}."
-                )
         return len(block) < _BEGINNING and not block.strip()
-
-    def convert_hint(self, encoding: str = "latin1") -> str:
-        """Say how a file of another encoding becomes one that can be read."""
-        return (
-            "Hint: save the file as UTF-8, for example: "
-            f"iconv -f {encoding} -t utf-8 in.{self.name} > out.{self.name}"
-        )
 
     def unreadable(self, file: DataFile, error: Exception) -> ValueError:
         """Say in one sentence why a file cannot be read."""
         if oversized(error):
             return too_long(f"A row of {file.path!r}", file.longest)
-        problem = problem_of(error)
-        if "state machine" in problem:  # which leaving rows out does not get past
-            return ValueError(
-                f"{file.path!r} cannot be read: it may have lines that end in "
-                "different ways (\\r\\n and \\n), or quotes within a value. Hint for "
-                f"the first: tr -d '\\r' < in.{self.name} > out.{self.name}"
-            )
-        hint = f" {self.convert_hint()}." if _is_encoding(problem) else ""
-        return ValueError(f"{file.path!r} cannot be read: {problem}.{hint}")
+        problem = _told_problem(error)
+        if problem is None:
+            problem = f"it is damaged, or no {self.told} file"
+        return ValueError(f"{file.path!r} cannot be read: {problem}.")
 
 
-def _is_encoding(problem: str) -> bool:
-    return re.search(r"unicode|utf-?8", problem, re.IGNORECASE) is not None
+#: What DuckDB, Arrow and the system say, and what it means; their advice is not ours.
+_PROBLEMS = (
+    (r"duplicate key \"(?P<what>[^\"]{1,60})", "an object has the key {what!r} twice"),
+    (r"permission denied", "permission denied"),
+    (r"no space left|out of disk|could not write to file", "the disk is full"),
+    (r"too many open files", "too many files are open"),
+    (r"no such file|does not exist|no files found", "it is no longer there"),
+    (r"is a directory", "it is a folder"),
+    (r"out of memory|failed to allocate", "it needs more memory than there is"),
+    (r"invalid unicode|invalid utf|not valid utf", "its text is not UTF-8"),
+    (r"expected (top-level )?json array|expected.*\bobjects?\b", "a row is no object"),
+    (r"malformed json|json transform", "it is no valid JSON"),
+    (
+        r"no magic bytes|too small to be a parquet|parquet magic",
+        "it is no Parquet file, or only a part of one",
+    ),
+    (
+        r"not an arrow file|magic number|invalid flatbuffers",
+        "it is no Arrow file, or only a part of one",
+    ),
+    (
+        r"could not convert|conversion error|casting|failed to cast",
+        "values of a column are of several kinds",
+    ),
+    (
+        r"inflate|gzip|zlib|zstd|lzma|unexpected end|end-of-stream|truncated|eof|crc",
+        "it is cut off or damaged",
+    ),
+)
 
 
-def problem_of(error: Exception | str) -> str:
-    """Return the sentence of an error of DuckDB or the system that says what is wrong.
-
-    Beyond its first lines stand advice and the row itself, which may be long.
-    """
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    advice = [i for i, line in enumerate(lines) if line.startswith("Possible ")]
-    told = "; ".join(lines[: min(advice[:1] or [3])]) or type(error).__name__
-    for prefix in ("Invalid Input Error: ", "IO Error: ", "Binder Error: "):
-        told = told.removeprefix(prefix)
-    return re.sub(r"\s+", " ", told)[:_LONGEST_PROBLEM].rstrip(". ")
+def _told_problem(error: Exception) -> str | None:
+    """Return what an error of another library means, if that is known."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    told = str(error)
+    for pattern, problem in _PROBLEMS:
+        match = re.search(pattern, told, re.IGNORECASE)
+        if match:
+            return problem.format(**match.groupdict())
+    return None
 
 
 def record_batches(relation: Any, rows: int) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ class Json(Format):
     """A list of objects."""
 
     name = "json"
+    told = "JSON"
+    is_encoded = True
     endings: tuple[str, ...] = (".json",)
     label_of = staticmethod(json_label)
     form = "auto"
@@ -104,8 +107,10 @@ class Json(Format):
         with file.stream() as stream:
             refuse_deep_json(stream, repr(file.path), by_line=self.form != "auto")
         more = ", ignore_errors = true" if skip and self.form != "auto" else ""
+        path, compression = file.readable
         return (
-            f"{quoted(literal(file.path))}, format = '{self.form}', "
+            f"{quoted(literal(path))}, format = '{self.form}', "
+            f"compression = '{compression or 'none'}', "
             f"maximum_object_size = {file.longest}{more}"
         )
 
@@ -117,6 +122,7 @@ class JsonLines(Json):
     """One object a line."""
 
     name = "jsonl"
+    told = "JSON lines"
     endings = (".jsonl", ".ndjson")
     form = "newline_delimited"
 
@@ -127,14 +133,14 @@ class JsonLines(Json):
             found = _bad_line(stream, file.longest)
         if found is not None:
             number, problem = found
-            convert = f" {self.convert_hint()}." if "not UTF-8" in problem else ""
+            problem = problem or file.not_decoded()
             BadRows(skip=False).found(
-                1,
-                f"Line {number:,} of {file.path!r} cannot be read: {problem}.{convert}",
+                1, f"Line {number:,} of {file.path!r} cannot be read: {problem}."
             )
 
 
 def _bad_line(stream: Any, longest: int) -> tuple[int, str] | None:
+    """Return the first line that holds no JSON object, and why, if it is UTF-8."""
     lines = io.BufferedReader(stream, 1 << 20)
     number = 0
     while line := lines.readline(longest + 1):
@@ -143,10 +149,31 @@ def _bad_line(stream: Any, longest: int) -> tuple[int, str] | None:
             raise too_long(f"Line {number:,}", longest)
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            json.loads(text.strip() or "0")
+            if text.strip():
+                _check_object(text)
         except RecursionError:
             return number, "it is nested too deeply"
+        except UnicodeDecodeError:
+            return number, ""
+        except json.JSONDecodeError as error:
+            return number, f"it is no JSON: {error}"
         except ValueError as error:
-            what = "not UTF-8" if isinstance(error, UnicodeError) else "no JSON"
-            return number, f"it is {what}: {error}"
+            return number, str(error)
     return None
+
+
+def _check_object(text: str) -> None:
+    """Refuse JSON that is no object, or one with a key twice."""
+
+    def keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        twice = [
+            key for key, times in Counter(k for k, _ in pairs).items() if times > 1
+        ]
+        if twice:
+            raise ValueError(f"an object has the key {twice[0]!r} twice")
+        return dict(pairs)
+
+    value = json.loads(text, object_pairs_hook=keys)
+    if not isinstance(value, dict):
+        kind = "a list" if isinstance(value, list) else "a single value"
+        raise ValueError(f"it holds {kind}, and must hold an object, {{...}}")

@@ -20,6 +20,7 @@ class Parquet(Format):
     """Columns with types of their own."""
 
     name = "parquet"
+    told = "Parquet"
     endings = (".parquet", ".pq")
 
     def columns(self, file: DataFile) -> list[str]:
@@ -36,7 +37,9 @@ class Parquet(Format):
     ) -> Iterator[Any]:
         """Yield Arrow batches, after a look at how long values are."""
         file.check_columns(names)
-        check_parquet(file.connection, file.path, names, file.longest)
+        path, _ = file.readable
+        told = repr(file.path)
+        check_parquet(file.connection, path, names, file.longest, told=told)
         asked = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(names))
         yield from record_batches(
             file.connection.sql(f"SELECT {asked} FROM {_source(file)}"), rows
@@ -44,4 +47,4 @@ class Parquet(Format):
 
 
 def _source(file: DataFile) -> str:
-    return f"read_parquet({quoted(literal(file.path))})"
+    return f"read_parquet({quoted(literal(file.readable[0]))})"

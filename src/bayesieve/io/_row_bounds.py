@@ -8,7 +8,7 @@ does with it: leave a row out, or crash.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,7 @@ import numpy as np
 from bayesieve.io._duckdb import identifier, literal, needs, quoted
 
 __all__ = [
-    "LARGEST_ROW",
-    "LONGEST_ROW",
     "VECTOR_ROWS",
-    "bounded_lines",
     "check_last_row",
     "check_parquet",
     "oversized",
@@ -29,15 +26,11 @@ __all__ = [
     "value_bytes",
 ]
 
-# Longest row of a file, unless another is asked for; buffers are as large.
-LONGEST_ROW = 1 << 25
-LARGEST_ROW = 1 << 30  # that may be asked for: what Arrow and DuckDB can hold
 # DuckDB gives rows in vectors of so many.
 VECTOR_ROWS = 2048
 _VECTOR_BYTES = 1 << 30
 _DEEPEST = 1000  # nesting of JSON
 _OPENING, _CLOSING = np.frombuffer(b"[{", np.uint8), np.frombuffer(b"]}", np.uint8)
-_PACKED = (".gz", ".zst", ".bz2")
 
 
 def physical_memory() -> int:
@@ -46,16 +39,6 @@ def physical_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return 1 << 34
-
-
-def bounded_lines(lines: Any, longest: int, told: str) -> Iterator[str]:
-    """Lines, up to a number of characters in all."""
-    left = longest
-    while line := lines.readline(left + 1):
-        left -= len(line)
-        if left < 0:
-            raise too_long(f"The first row of {told}", longest)
-        yield line
 
 
 def too_long(what: str, longest: int) -> ValueError:
@@ -100,13 +83,21 @@ def oversized(error: Exception) -> bool:
 
 
 def check_last_row(
-    path: str, stream: Callable[[], Any], longest: int, n_bytes: int
+    path: str,
+    compression: str | None,
+    stream: Callable[[], Any],
+    longest: int,
+    n_bytes: int,
+    *,
+    told: str,
 ) -> None:
     """Refuse a CSV file whose last line DuckDB leaves out, without a word, as too long.
 
     Parameters
     ----------
     path : str
+    compression : str or None
+        How it is packed.
     stream : callable
         Opens the file, unpacked.
     longest : int
@@ -114,13 +105,15 @@ def check_last_row(
     n_bytes : int
         Of the values that were read. Where the rest of the file is shorter than that,
         it need not be unpacked again, which costs a third of the time of counting.
+    told : str
+        What the file is called in messages.
     """
     size = os.path.getsize(path)
-    if not path.lower().endswith(_PACKED):
+    if compression is None:
         if _last_line(path, size, longest) > longest:
-            raise too_long(f"The last row of {path!r}", longest)
+            raise too_long(f"The last row of {told}", longest)
         return
-    if path.lower().endswith(".gz") and size > 4:
+    if compression == "gzip" and size > 4:
         with open(path, "rb") as file:
             file.seek(size - 4)
             unpacked = int.from_bytes(file.read(4), "little")
@@ -137,7 +130,7 @@ def check_last_row(
                 length += len(body)
             ended = len(body) < len(block)
     if length > longest:
-        raise too_long(f"The last row of {path!r}", longest)
+        raise too_long(f"The last row of {told}", longest)
 
 
 def _last_break(block: bytes) -> int:
@@ -172,7 +165,7 @@ def value_bytes(column: Any) -> int:
 
 
 def check_parquet(
-    connection: Any, path: str, columns: Iterable[str], longest: int
+    connection: Any, path: str, columns: Iterable[str], longest: int, *, told: str
 ) -> None:
     """Refuse values of a Parquet file that are too long, before they are unpacked.
 
@@ -193,7 +186,7 @@ def check_parquet(
                 continue
             values = max(column.num_values, 1)
             if column.total_uncompressed_size > longest * values:
-                raise too_long(f"A value of {path!r}", longest)
+                raise too_long(f"A value of {told}", longest)
             dictionary = any("DICTIONARY" in own for own in column.encodings)
             strings = column.physical_type == "BYTE_ARRAY"
             repeated |= dictionary and strings
@@ -210,10 +203,10 @@ def check_parquet(
         f"FROM {source} GROUP BY file_row_number // {VECTOR_ROWS})"
     ).fetchall()
     if row is not None and row > longest:
-        raise too_long(f"A row of {path!r}", longest)
+        raise too_long(f"A row of {told}", longest)
     if vector is not None and vector > max(_VECTOR_BYTES, 32 * longest):
         raise ValueError(
-            f"{path!r} unpacks to {int(vector):,} bytes in {VECTOR_ROWS:,} rows, more "
+            f"{told} unpacks to {int(vector):,} bytes in {VECTOR_ROWS:,} rows, more "
             f"than the {max(_VECTOR_BYTES, 32 * longest):,} that fit. Hint: if it is "
             "what it should be, raise max_row_bytes."
         )

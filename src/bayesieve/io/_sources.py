@@ -21,11 +21,10 @@ from bayesieve.io._files import (
     find_files,
     format_of,
     open_files,
-    unknown_format,
 )
 from bayesieve.io._format import record_batches
 from bayesieve.io._near_names import check_column
-from bayesieve.io._row_bounds import LARGEST_ROW, LONGEST_ROW
+from bayesieve.io._read_options import LARGEST_ROW, LONGEST_ROW, ReadOptions
 
 # What begins like SQL, behind comments and parentheses too.
 _QUERY = re.compile(
@@ -74,7 +73,7 @@ def text_pieces(
             "The 'max_row_bytes' parameter of from_text must be an int in 1..."
             f"{LARGEST_ROW:,}. Got {max_row_bytes!r}."
         )
-    limits = threads, int(max_row_bytes)
+    limits = threads, ReadOptions(longest=int(max_row_bytes))
     for name, value in (("text", text), ("label", label)):
         if not isinstance(value, str):
             raise TypeError(
@@ -121,7 +120,7 @@ def _is_table(source: Any) -> bool:
 
 
 def _files(
-    paths: list[str], text: str, label: str, threads: int | None, longest: int
+    paths: list[str], text: str, label: str, threads: int | None, options: ReadOptions
 ) -> list[TextFile]:
     for path in paths:
         _refuse_query(os.path.expanduser(path))
@@ -129,18 +128,15 @@ def _files(
         paths,
         " Hint: texts themselves are counted as batches, from_text([(texts, labels)]).",
     )
-    for path in found:
-        form = format_of(path)
-        if form is None:
-            query = "SELECT text, label FROM read_csv('...')"
-            raise unknown_format(path, f' Hint: sql="{query}" reads any file.')
-        if form.is_matrix:
+    files = open_files(found, threads, options)
+    for file in files:
+        if file.format.is_matrix:
             raise ValueError(
-                f"{path!r} is an svmlight file, which holds a matrix and no texts. "
-                "Hint: X, y = sklearn.datasets.load_svmlight_file(path), then "
+                f"{file.path!r} is an svmlight file, which holds a matrix and no "
+                "texts. Hint: X, y = sklearn.datasets.load_svmlight_file(path), then "
                 "ClassCounts.from_matrix(X, y)."
             )
-    return [TextFile(file, text, label) for file in open_files(found, threads, longest)]
+    return [TextFile(file, text, label) for file in files]
 
 
 def _refuse_query(path: str) -> None:

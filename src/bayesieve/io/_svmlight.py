@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import codecs
 import io
-import os
-import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._format import Format
-from bayesieve.io._row_bounds import LONGEST_ROW, physical_memory, too_long
+from bayesieve.io._row_bounds import physical_memory, too_long
+
+if TYPE_CHECKING:
+    from bayesieve.io._files import DataFile
 
 __all__ = ["Svmlight", "svmlight_batches"]
 
@@ -28,37 +29,34 @@ class Svmlight(Format):
     """A matrix, which `svmlight_batches` reads."""
 
     name = "svm"
+    told = "svmlight"
     endings = (".svm", ".svmlight", ".libsvm")
-    packed = (".gz", ".bz2")
+    is_encoded = True
     is_matrix = True
 
 
 def svmlight_batches(
-    path: str, longest: int = LONGEST_ROW
+    file: DataFile, bad_rows: BadRows
 ) -> Iterator[tuple[Any, NDArray[np.float64]]]:
     """Yield (matrix, labels) in pieces of bounded size.
 
     Columns have the numbers that are written in the file, so a file that counts from 1
     has an empty column 0.
     """
-    ending = os.path.splitext(path.lower())[1]
-    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(ending, open)
-    try:
-        with opened(path, "rb") as file:
-            before = 0
-            for block in _blocks(file, path, longest):
-                try:
-                    X, y = _parsed(block)
-                except _UNREADABLE:
-                    lines = block.splitlines(keepends=True)
-                    raise _bad_line(path, before, lines) from None
-                if X.shape[1] > physical_memory() // _BYTES_PER_COLUMN:
-                    raise _too_wide(path, before, block, X)
-                before += block.count(b"\n")
-                if X.shape[0]:
-                    yield X, y
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path!r} cannot be read: {error}") from None
+    path, before = file.path, 0
+    with file.stream() as stream:
+        lines = io.BufferedReader(stream, 1 << 20)
+        for number, block in enumerate(_blocks(lines, path, file.longest)):
+            kept = block if number else block.removeprefix(codecs.BOM_UTF8)
+            try:
+                X, y = _parsed(kept)
+            except _UNREADABLE:
+                X, y = _parsed(_without_bad(path, before, kept, bad_rows))
+            if X.shape[1] > physical_memory() // _BYTES_PER_COLUMN:
+                raise _too_wide(path, before, block, X)
+            before += block.count(b"\n")
+            if X.shape[0]:
+                yield X, y
 
 
 def _blocks(file: Any, path: str, longest: int) -> Iterator[bytes]:
@@ -93,22 +91,26 @@ def _too_wide(path: str, before: int, block: bytes, X: Any) -> ValueError:
     )
 
 
-def _bad_line(path: str, before: int, lines: list[bytes]) -> ValueError:
-    """Look for the first line that cannot be read, by halves."""
-    while len(lines) > 1:
-        half = len(lines) // 2
+def _without_bad(path: str, before: int, block: bytes, bad_rows: BadRows) -> bytes:
+    """Leave out the lines that cannot be read, or stop at the first."""
+    kept: list[bytes] = []
+    waiting = [(before, block.splitlines(keepends=True))]
+    while waiting:  # by halves, in the order of the file
+        first, lines = waiting.pop()
+        part = b"".join(lines)
         try:
-            _parsed(b"".join(lines[:half]))
-        except _UNREADABLE:
-            lines = lines[:half]
+            _parsed(part)
+        except _UNREADABLE as error:
+            if len(lines) > 1:
+                half = len(lines) // 2
+                waiting += [(first + half, lines[half:]), (first, lines[:half])]
+                continue
+            problem = str(error).replace("b'", "'").rstrip(".")
+            bad_rows.found(
+                1,
+                f"Line {first + 1:,} of {path!r} cannot be read: {problem}; a line is "
+                "a label and column:value pairs, such as '1 3:2 7:1'.",
+            )
         else:
-            lines, before = lines[half:], before + half
-    problem = "its values do not fit those of other lines"
-    try:
-        _parsed(b"".join(lines))
-    except _UNREADABLE as error:
-        problem = str(error).replace("b'", "'").rstrip(".")
-    return ValueError(
-        f"Line {before + 1:,} of {path!r} cannot be read: {problem}. Hint: a line is "
-        "a label and column:value pairs, such as '1 3:2 7:1'."
-    )
+            kept.append(part)
+    return b"".join(kept)

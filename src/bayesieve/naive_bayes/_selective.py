@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from numbers import Integral, Real
@@ -15,20 +16,29 @@ from bayesieve._description import Description, Saved, SelfDescribing
 from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.naive_bayes._log_likelihood_input import LogLikelihoodRows
 from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
+from bayesieve.naive_bayes._text_terms import (
+    TextTable,
+    WeightedNGrams,
+    check_text_options,
+    text_rule,
+)
+from bayesieve.naive_bayes._text_weighted import TextFit, TextWeightedNB
 from bayesieve.naive_bayes._weighted import (
     PreparedRows,
-    WeightedNaiveBayes,
     log_posterior,
     log_prior_of,
     order_by_level,
 )
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import log_likelihood_tables
+from bayesieve.preprocessing._table_input import TableRows
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._warnings import warn_if_interrupted, warn_user
 from bayesieve.weights import (
     OPTIMIZERS,
+    Auto,
     ColumnPrior,
+    Convex,
     DenseTerms,
     Optimizer,
     OptimizerState,
@@ -40,8 +50,11 @@ from bayesieve.weights import (
     optimizer_of,
     search,
 )
+from bayesieve.weights._joint_solver import JointRows, fit_joint
+from bayesieve.weights._result import Progress
 from bayesieve.weights._search import term_sizes
 from bayesieve.weights._terms import Terms
+from bayesieve.weights._text_candidates import NGrams, TextRule
 
 __all__ = ["SelectiveNB"]
 
@@ -58,7 +71,7 @@ _FORMER_SETTINGS = {
 }
 
 
-class SelectiveNB(WeightedNaiveBayes):
+class SelectiveNB(TextWeightedNB):
     """Naive Bayes on mixed columns with few columns and a weight in [0, 1] for each.
 
     Every column is cut or grouped as by `MODLEncoder`; then the weights minimise
@@ -67,15 +80,17 @@ class SelectiveNB(WeightedNaiveBayes):
 
     where c_k grows with the complexity of the column's partition, so that of two
     columns that say the same the simpler one is kept. Weights of most columns end at
-    zero. For ``exponent >= 1`` the problem is convex and ``optimizer="convex"`` is
-    **exact** up to its tolerance; everything else is **heuristic**. All are any-time:
-    the best weights so far are kept when time runs out or Ctrl-C is pressed.
+    zero. The n-grams of columns of texts enter beside the other columns, each with a
+    weight of its own; see the notes. For ``exponent >= 1`` the problem is convex and
+    ``optimizer="convex"`` is **exact** up to its tolerance; everything else is
+    **heuristic**. All are any-time: the best weights so far are kept when time runs out
+    or Ctrl-C is pressed.
 
     Parameters
     ----------
     k : int, optional
-        Most columns that may have a weight: those of largest importance are kept and
-        their weights optimised again.
+        Most columns, n-grams of texts among them, that may have a weight: those of
+        largest importance are kept and their weights optimised again.
     optimizer : str or Optimizer, default="auto"
         A name, for the usual settings, or an object of `bayesieve.weights` such as
         ``VNS(effort=3)``. "auto" (`Auto`): the convex optimum, then columns that hardly
@@ -86,7 +101,8 @@ class SelectiveNB(WeightedNaiveBayes):
         farther as they succeed (PGDMB-VNS). "multistart" (`MultiStart`): descents from
         random places. "coordinate" (`Coordinate`): one weight at a time with halved
         steps and a prior on the number of columns, as the Khiops tool does (fractional
-        naive Bayes).
+        naive Bayes). Tables with texts take "auto" or "convex", which are then the
+        same: Newton steps on working sets, along a path of penalties.
     regularization : float, default=0.1
         Weight of the penalty, >= 0.
     exponent : float, optional
@@ -94,7 +110,9 @@ class SelectiveNB(WeightedNaiveBayes):
         problem with local minima. 1.0 unless given, 0.95 for "coordinate".
     feature_cost : array-like of shape (n_features,) or dict, optional
         Cost of using each column in nats, in place of its preparation cost; a dict
-        names the columns it changes. A way to say what is dear or distrusted.
+        names the columns it changes. A way to say what is dear or distrusted. Of a text
+        column it is the cost of each n-gram, to which the logarithm of their number is
+        added; the penalty of n-grams is then not chosen.
     time_limit : float, optional
         Seconds for the search of the weights; the best so far are kept.
     random_state : int, RandomState instance or None, default=None
@@ -103,6 +121,18 @@ class SelectiveNB(WeightedNaiveBayes):
         Prior on partitions, see `MODLEncoder`.
     categorical_features : "from_dtype" or array-like, default="from_dtype"
         Columns to be grouped rather than cut, see `MODLEncoder`.
+    text_features : "auto", array-like or None, default="auto"
+        Columns of texts, whose n-grams are counted. "auto": columns of strings of which
+        more than half are distinct, with three words or more on average (of Chinese,
+        Japanese, Thai and other scripts without spaces, as many characters as such
+        words have); not those of a categorical dtype. Else names, numbers or a mask, as
+        for `categorical_features`; None for none. A missing text is an empty one.
+    text_options : dict, optional
+        How texts are cut, as the parameters of `SparseTextNB`: `analyzer`,
+        `ngram_range`, `lowercase`, `strip_accents`, `token_pattern`, `stop_words`,
+        `binary`, `min_df`, `max_df`. Without `analyzer`, words; characters of Chinese
+        and Japanese, one and two at a time, and of scripts whose words are not spaced
+        apart or are broken by their vowel signs (Thai, Hindi), two to four at a time.
     input : {"table", "log_likelihood"}, default="table"
         "log_likelihood": X holds ready-made conditional log-likelihoods
         ``log p_k(x_k | C_j)``, shape (n_samples, n_columns, n_classes), or the same
@@ -124,8 +154,18 @@ class SelectiveNB(WeightedNaiveBayes):
     Attributes
     ----------
     weights_ : ndarray of shape (n_features_in_,)
-        In [0, 1]; 0 for columns that are not used. For ready-made log-likelihoods of
-        shape (n_columns,).
+        In [0, 1]; 0 for columns that are not used. Of a text column, the largest weight
+        of its n-grams. For ready-made log-likelihoods of shape (n_columns,).
+    support_terms_ : dict of str to list of str
+        Of each text column, the n-grams with a weight, sorted.
+    term_weights_ : dict of str to ndarray
+        Weights of these n-grams, in (0, 1].
+    text_penalty_ : float
+        With texts: penalty of a weight of one for each n-gram, in nats.
+    text_options_ : dict of str to dict
+        How each text column was cut, as arguments of CountVectorizer.
+    class_intercept_ : ndarray of shape (n_classes,)
+        With texts: score of each class before any term.
     criterion_ : float
         Value of the criterion, in nats; that of the search that was used ("coordinate"
         has its own).
@@ -138,6 +178,7 @@ class SelectiveNB(WeightedNaiveBayes):
         always end, and "gradient" at its `max_iter`; with "auto" and "convex" it comes
         with a `NotConvergedWarning`.
     partitions_ : list of ColumnPartition
+        That of a text column has one part.
     levels_ : ndarray of shape (n_features_in_,)
         Information of each column alone, see `MODLEncoder`.
     support_, support_indices_ : columns with a weight.
@@ -164,6 +205,18 @@ class SelectiveNB(WeightedNaiveBayes):
     512 bins a numerical column (of 10,000 values a categorical one), whatever its
     length; data seen earlier than the window enters through counts only.
 
+    With texts the score of class c is ``b_c + sum_k w_k log p_k(part | c) + sum_j w_j
+    x_j log theta_cj``, over columns k and n-grams j that a row has x_j times; theta is
+    the share of an n-gram among all of its text column in the class, smoothed by one,
+    as in `MultinomialNB`. Up to 20,000 n-grams of each text column, those of largest
+    certified gain, are candidates. Every n-gram has the same penalty, chosen by the
+    log loss of rows that were not fitted (five folds; one from 20,000 rows on), and
+    the class intercepts b are fitted with the weights: one convex problem, solved to
+    3e-4 of the loss without any term. Rows are neither shuffled nor drawn at random
+    anew: the same table gives the same model. A stream keeps the texts of the window
+    and, for each text column, counts of at most 2**18 n-grams: of more, those in fewest
+    texts are from then on known by their sum only.
+
     References
     ----------
     C. Hue, M. Boullé, V. Lemaire, "Online learning of a weighted selective naive Bayes
@@ -182,6 +235,21 @@ class SelectiveNB(WeightedNaiveBayes):
     array([3, 7])
     >>> model.score(X, y) > 0.85
     True
+
+    Texts beside numbers:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({
+    ...     "review": ["a good film it was", "what a bad film", "good and kind folk",
+    ...                "bad sound in a hall"] * 20,
+    ...     "minutes": rng.normal(100, 10, 80),
+    ... })
+    >>> stars = [5, 1, 5, 1] * 20
+    >>> model = SelectiveNB(k=2, text_features=["review"]).fit(table, stars)
+    >>> model.support_terms_
+    {'review': ['bad', 'good']}
+    >>> model.predict(pd.DataFrame({"review": ["so good"], "minutes": [90.0]}))
+    array([5])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -194,6 +262,8 @@ class SelectiveNB(WeightedNaiveBayes):
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
+        "text_features": [StrOptions({"auto"}), "array-like", None],
+        "text_options": [dict, None],
         "input": [StrOptions({"table", "log_likelihood"})],
         "window": [Interval(Integral, 1, None, closed="left")],
         "half_life": [Interval(Real, 0, None, closed="neither"), None],
@@ -229,6 +299,8 @@ class SelectiveNB(WeightedNaiveBayes):
         random_state: Any = None,
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
+        text_features: Any = "auto",
+        text_options: dict[str, Any] | None = None,
         input: str = "table",
         window: int = 10_000,
         half_life: float | None = None,
@@ -245,6 +317,8 @@ class SelectiveNB(WeightedNaiveBayes):
         self.random_state = random_state
         self.criterion = criterion
         self.categorical_features = categorical_features
+        self.text_features = text_features
+        self.text_options = text_options
         self.input = input
         self.window = window
         self.half_life = half_life
@@ -294,7 +368,7 @@ class SelectiveNB(WeightedNaiveBayes):
     def _restore(self, values: dict[str, Any]) -> None:
         values = values | {"drifts_": values["drifts_"].tolist()}
         if self.input == "log_likelihood":
-            SelfDescribing._restore(self, values | {"partitions_": []})
+            SelfDescribing._restore(self, values | {"partitions_": [], "_texts": []})
         else:
             super()._restore(values)
 
@@ -322,14 +396,122 @@ class SelectiveNB(WeightedNaiveBayes):
             del self.n_rows_seen_
         if self.input == "log_likelihood":
             return self._fit_ready_made(X, y, sample_weight)
+        options = check_text_options(self.text_options, type(self).__name__)
         data = self._prepare(X, y, sample_weight)
-        problem = self._problem(
-            data.terms, data.codes, data.log_prior, data.weights, self._prior_of(data)
-        )
-        result = self._searched(search, problem)
-        self._set_model(data, result.weights)
+        prior = self._prior_of(data)
+        if data.texts:
+            table = TextTable(
+                data.parts,
+                [len(own) for own in data.tables],
+                data.texts,
+                [text_rule(options, texts) for texts in data.texts],
+                data.codes,
+                data.weights,
+                data.classes,
+                self.k,
+                type(self).__name__,
+            )
+            fitted = self._fit_texts(table, *table.training_rows(data.tables), prior)
+            result = fitted.found.result
+            self._set_model(data, result.weights[: len(data.tables)])
+            self._set_texts(fitted)
+        else:
+            problem = self._problem(
+                data.terms, data.codes, data.log_prior, data.weights, prior
+            )
+            result = self._searched(search, problem)
+            self._set_model(data, result.weights)
+            self._set_no_texts()
         self._tell(result)
         return self
+
+    def _read_training(self, X: Any) -> TableRows:
+        return self._read_first(X, self.categorical_features, self.text_features)
+
+    # ------------------------------------------------------------------- texts
+
+    def _fit_texts(
+        self,
+        table: TextTable,
+        rows: JointRows,
+        ngrams: list[NGrams],
+        prior: ColumnPrior,
+        *,
+        share: float = 1.0,
+        penalty: float | None = None,
+    ) -> TextFit:
+        """Weights of columns and n-grams; a share of the rows bears that of the costs.
+
+        `penalty` is that of each n-gram; chosen unless given.
+        """
+        self._check_for_texts()
+        begin = time.monotonic()
+        costs = feature_costs(prior.preparation, prior.n_variables)
+        column_slope = self.regularization * share * costs
+        given = self._given_text_penalties(ngrams)
+        if self.regularization == 0:
+            penalty = 0.0
+        elif penalty is None and None in given:
+            limit = None if self.time_limit is None else 0.5 * self.time_limit
+            choice = Progress(limit)
+            penalty = table.chosen_penalty(column_slope, choice)
+            warn_if_interrupted(type(self).__name__, choice.stopped)
+        penalty = max(own or 0.0 for own in given) if penalty is None else penalty
+        of_terms = [
+            np.full(len(found.names), penalty if own is None else share * own)
+            for own, found in zip(given, ngrams, strict=True)
+        ]
+        left = self.time_limit
+        if left is not None:
+            left = max(0.0, left - (time.monotonic() - begin))
+        with ProgressBar("Weights") as bar:
+            found = fit_joint(
+                rows,
+                np.concatenate([column_slope, *of_terms]),
+                Progress(left, self._callback(bar)),
+                k=self.k,
+                exponent=self._penalty_exponent(),
+            )
+        weights = found.result.weights[rows.n_columns :]
+        columns = self._reader.text_columns.tolist()
+        texts = WeightedNGrams.from_weights(columns, ngrams, weights)
+        return TextFit(found, texts, penalty)
+
+    def _check_for_texts(self) -> None:
+        """Refuse optimisers and exponents that texts cannot have."""
+        must = "parameter of SelectiveNB must be"
+        columns = self._column_names()
+        texts = ", ".join(repr(columns[j]) for j in self._reader.text_columns)
+        hint = f"Hint: text_features=None reads {texts} as categories."
+        if not isinstance(optimizer_of(self.optimizer), Auto | Convex):
+            raise ValueError(
+                f"The 'optimizer' {must} 'auto' or 'convex' for a table with texts. "
+                f"Got {self.optimizer!r}. {hint}"
+            )
+        if self._penalty_exponent() > 1.0:
+            raise ValueError(
+                f"The 'exponent' {must} at most 1 for a table with texts. "
+                f"Got {self.exponent!r}. {hint}"
+            )
+
+    def _given_text_penalties(self, ngrams: list[NGrams]) -> list[float | None]:
+        """Penalty of an n-gram of each text column, where the user gives its cost."""
+        given: Any = self.feature_cost
+        names = self._column_names()
+        if hasattr(given, "to_dict") and all(isinstance(n, str) for n in given.index):
+            given = given.to_dict()
+        found: list[float | None] = []
+        for j, own in zip(self._reader.text_columns, ngrams, strict=True):
+            cost = None if given is None else given
+            if isinstance(given, dict):
+                cost = given.get(names[j])
+            elif given is not None:
+                cost = given[j]
+            if cost is not None:
+                whole = feature_costs(np.array([float(cost)]), max(own.n_distinct, 1))
+                cost = self.regularization * float(whole[0])
+            found.append(cost)
+        return found
 
     def _prior_of(self, found: PreparedRows | StreamPartitions) -> ColumnPrior:
         """What is known of the informative columns among some partitions."""
@@ -473,22 +655,30 @@ class SelectiveNB(WeightedNaiveBayes):
                 "partial_fit needs input='table': ready-made log-likelihoods cannot be "
                 f"updated. Got input={self.input!r}."
             )
+        options = check_text_options(self.text_options, type(self).__name__)
         if self._stream is None and hasattr(self, "weights_"):
-            stream = self._new_stream()
+            rules = [
+                replace(text_rule(options, []), options=own.ngrams.options)
+                for own in self._texts
+            ]
+            stream = self._new_stream(rules)
             stream.start_from(self.partitions_, self.class_count_)
+            stream.texts.start_from(self._texts, self.class_count_)
             self.n_rows_seen_ = stream.rows_since_start
             stream.in_use = StreamPartitions.from_memory(stream)
             self._stream = stream
         if self._stream is not None:
             return self._go_on(self._stream, X, y, classes, sample_weight)
-        table = self._read_first(X, self.categorical_features)
+        table = self._read_training(X)
         rows = self._with_labels(table, y, sample_weight, classes)
         if not rows.codes.shape[0]:
             raise ValueError(
                 "The first rows of a stream must have some weight. Got only zeros."
             )
         self.classes_ = rows.classes
-        stream = self._new_stream()
+        stream = self._new_stream(
+            [text_rule(options, texts) for texts in rows.table.texts]
+        )
         stream.add(rows)
         stream.renew()
         self._learn(stream)
@@ -513,7 +703,7 @@ class SelectiveNB(WeightedNaiveBayes):
         self._learn(stream)
         return self
 
-    def _new_stream(self) -> StreamMemory:
+    def _new_stream(self, rules: list[TextRule]) -> StreamMemory:
         return StreamMemory(
             self._reader,
             self._column_names(),
@@ -521,6 +711,7 @@ class SelectiveNB(WeightedNaiveBayes):
             window=self.window,
             half_life=self.half_life,
             criterion=self.criterion,
+            rules=rules,
         )
 
     def _go_on(
@@ -568,47 +759,112 @@ class SelectiveNB(WeightedNaiveBayes):
         """
         found, renewed = stream.next_partitions()
         tables = log_likelihood_tables(found.part_counts(stream), stream.class_count)
-        weights, result = self._stream_weights(stream, found, tables, renewed)
+        before = None if renewed else self.weights_[found.informative]
+        how = self._next_search(stream, renewed)
+        fitted = result = None
+        weights = before
+        if how is not None and stream.texts.rules:
+            fitted = self._stream_texts(stream, found, tables, renewed)
+            result = fitted.found.result
+            weights = result.weights[: len(tables)]
+        elif how is not None:
+            result = self._stream_weights(how, stream, found, tables, before)
+            weights = np.asarray(result.weights)
+        assert weights is not None  # new partitions are searched
         stream.in_use = found
         self.levels_ = np.array([p.level for p in found.partitions])
         class_count = stream.class_count.copy()
         self._set_weights(class_count, found.informative, weights, tables)
+        if fitted is not None:
+            self._set_texts(fitted)
+        elif stream.texts.rules:
+            self._update_texts(stream.texts.updated(self._texts))
+        else:
+            self._set_no_texts()
         if result is not None:
             self._tell(result)
 
-    def _stream_weights(
+    def _next_search(
+        self, stream: StreamMemory, renewed: bool
+    ) -> Callable[..., WeightResult] | None:
+        """How the weights are found next: searched, a few steps on, or kept."""
+        how: Callable[..., WeightResult] = search
+        if not renewed:
+            optimizer = optimizer_of(self.optimizer)
+            quick = optimizer.is_quick_from_near(self._penalty_exponent())
+            stream.rows_since_search += stream.last_places.shape[0]
+            if quick and stream.rows_since_search < stream.window // 2:
+                return None
+            how = search if quick else follow
+        stream.rows_since_search = 0
+        return how
+
+    def _stream_texts(
         self,
         stream: StreamMemory,
         found: StreamPartitions,
         tables: list[np.ndarray],
         renewed: bool,
-    ) -> tuple[np.ndarray, WeightResult | None]:
-        """Weights of the informative columns: searched, or a few steps on."""
-        before: np.ndarray | None = None
-        how: Callable[..., WeightResult] = search
-        if not renewed:
-            before = self.weights_[found.informative]
-            optimizer = optimizer_of(self.optimizer)
-            quick = optimizer.is_quick_from_near(self._penalty_exponent())
-            stream.rows_since_search += stream.last_places.shape[0]
-            if quick and stream.rows_since_search < stream.window // 2:
-                return before, None
-            how = search if quick else follow
-        stream.rows_since_search = 0
+    ) -> TextFit:
+        """Weights of columns and n-grams, by the window and the counts of all rows."""
+        filled, name = stream.filled, type(self).__name__
+        weights = stream.weights[:filled]
+        table = TextTable(
+            found.parts[:filled],
+            [len(own) for own in tables],
+            [window[:filled] for window in stream.texts.window],
+            stream.texts.rules,
+            stream.codes[:filled],
+            None if (weights == 1.0).all() else weights,
+            self.classes_,
+            self.k,
+            name,
+        )
+        rows, ngrams = table.training_rows(
+            tables,
+            stream.texts.candidates(self.k, name),
+            log_prior_of(stream.class_count),
+        )
+        fitted = self._fit_texts(
+            table,
+            rows,
+            ngrams,
+            self._prior_of(found),
+            share=self._window_share(stream),
+            penalty=None if renewed else stream.texts.penalty,
+        )
+        stream.texts.penalty = fitted.penalty
+        return fitted
+
+    @staticmethod
+    def _window_share(stream: StreamMemory) -> float:
+        """Share of the window in all rows.
+
+        Probabilities rest on all rows, so the penalty is shared among all of them.
+        """
+        total = max(float(stream.class_count.sum()), 1.0)
+        return min(1.0, float(stream.weights[: stream.filled].sum()) / total)
+
+    def _stream_weights(
+        self,
+        how: Callable[..., WeightResult],
+        stream: StreamMemory,
+        found: StreamPartitions,
+        tables: list[np.ndarray],
+        before: np.ndarray | None,
+    ) -> WeightResult:
+        """Weights of the informative columns, by the rows of the window."""
         filled = stream.filled
         weights = stream.weights[:filled]
-        # Probabilities rest on all rows, so the penalty is shared among all of them.
-        total = max(float(stream.class_count.sum()), 1.0)
         problem = self._problem(
             PartTerms(found.parts[:filled], tables, self.classes_.shape[0]),
             stream.codes[:filled],
             log_prior_of(stream.class_count),
             None if (weights == 1.0).all() else weights,
             self._prior_of(found),
-            min(1.0, weights.sum() / total),
+            self._window_share(stream),
         )
-        result = self._searched(how, problem, before)
-        return np.asarray(result.weights), result
+        return self._searched(how, problem, before)
 
     @property
     def partitions_(self) -> list[ColumnPartition]:
@@ -653,6 +909,7 @@ class SelectiveNB(WeightedNaiveBayes):
         )
         result = self._searched(search, problem)
         self.weights_ = result.weights
+        self._set_no_texts()
         self._term_sizes = term_sizes(terms, result.weights, self.class_log_prior_)
         self.partitions_ = []
         self.levels_ = np.full(n_columns, np.nan)

@@ -24,7 +24,7 @@ from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import TextSource
 from bayesieve.counts._selection import documents_with, prune
 from bayesieve.counts._texts import count_texts
-from bayesieve.io._row_bounds import LONGEST_ROW
+from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
 from bayesieve.naive_bayes._selective_wide import term_sizes
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from bayesieve.naive_bayes._drift import DriftWatch
+from bayesieve.naive_bayes._stream_texts import TextMemory
 from bayesieve.partition._bins import LevelBins, NumberBins, assign_columns
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._table_columns import Levels, TableReader
 from bayesieve.preprocessing._table_input import LabelledRows, TableRows
+from bayesieve.weights._text_candidates import TextRule
 
 __all__ = ["StreamMemory", "StreamPartitions"]
 
@@ -37,7 +39,8 @@ class StreamMemory:
     every row (older ones fading by `half_life`). The window is for the weights, which
     need rows, and for new bins when the stream has changed.
 
-    `window`, `half_life` and `criterion` are those of `SelectiveNB`.
+    `window`, `half_life` and `criterion` are those of `SelectiveNB`; `rules` those of
+    the text columns.
     """
 
     def __init__(
@@ -49,8 +52,10 @@ class StreamMemory:
         window: int,
         half_life: float | None,
         criterion: str,
+        rules: Sequence[TextRule] = (),
     ) -> None:
         self.reader = reader
+        self.texts = TextMemory(rules, classes, window)
         self.names = names
         self.classes = classes
         self.window = window
@@ -188,6 +193,7 @@ class StreamMemory:
             for column in self.bins:
                 column.counts *= fading[0]
         self._count(bins, rows.codes, rows.weights, fading)
+        self.texts.add(rows.table.texts, rows.codes, rows.weights, fading)
         self._remember(rows, bins)
         self.rows_since_start += n_rows
         return bins
@@ -259,6 +265,7 @@ class StreamMemory:
         self.numbers[places] = rows.table.numbers[taken]
         for q, level in enumerate(rows.table.levels):
             self.level_rows[places, q] = self._window_rows(q, level)[taken]
+        self.texts.remember(rows.table.texts, taken, places)
         self.bin_rows[places] = bins[taken]
         self.codes[places] = rows.codes[taken]
         self.weights[places] = 1.0 if rows.weights is None else rows.weights[taken]
@@ -371,7 +378,9 @@ class StreamMemory:
         self._make_bins(table)
         self.class_count = np.zeros(self.n_classes)
         bins = self._bins_of(table, grow=False)
-        self._count(bins, codes, weights, self._fading(n_last, weights))
+        fading = self._fading(n_last, weights)
+        self._count(bins, codes, weights, fading)
+        self.texts.begin_with(places, codes, weights, fading)
         # The rows move to the front of the ring.
         self.numbers[:n_last] = table.numbers
         for q in range(self.level_rows.shape[1]):

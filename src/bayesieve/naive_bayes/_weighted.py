@@ -56,16 +56,23 @@ def order_by_level(
 
 @dataclass(frozen=True)
 class PreparedRows:
-    """Training rows as parts of the columns that say something."""
+    """Training rows as parts of the columns that say something, and their texts."""
 
     partitions: list[ColumnPartition]
     informative: np.ndarray
-    terms: PartTerms
+    parts: np.ndarray
     tables: list[np.ndarray]
     codes: np.ndarray
     weights: np.ndarray | None
+    classes: np.ndarray
     class_count: np.ndarray
     log_prior: np.ndarray
+    texts: list[list[str]]
+
+    @property
+    def terms(self) -> PartTerms:
+        """The rows as terms of the columns."""
+        return PartTerms(self.parts, self.tables, self.class_count.shape[0])
 
 
 class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
@@ -111,16 +118,19 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
 
     def _restore(self, values: dict[str, Any]) -> None:
         tables, partitions = values["_used_tables"], values["partitions_"]
-        sizes = [partitions[j].n_parts for j in np.flatnonzero(values["weights_"])]
+        used = (values["weights_"] > 0) & ~values["_reader"].text
+        sizes = [partitions[j].n_parts for j in np.flatnonzero(used)]
         if sum(sizes) != tables.shape[0]:
             raise ValueError("'_used_tables' does not fit 'partitions_'")
         split = np.split(tables, np.cumsum(sizes)[:-1]) if sizes else []
         super()._restore(values | {"_used_tables": split})
 
+    def _read_training(self, X: Any) -> TableRows:
+        return self._read_first(X, self.categorical_features)
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> PreparedRows:
         """Read the table, learn its partitions and place its rows in them."""
-        table = self._read_first(X, self.categorical_features)
-        rows = self._with_labels(table, y, sample_weight)
+        rows = self._with_labels(self._read_training(X), y, sample_weight)
         self.classes_ = rows.classes
         n_classes = rows.classes.shape[0]
         partitions = partition_table(
@@ -149,12 +159,14 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         return PreparedRows(
             partitions,
             informative,
-            PartTerms(parts, tables, n_classes),
+            parts,
             tables,
             rows.codes,
             rows.weights,
+            rows.classes,
             class_count,
             log_prior_of(class_count),
+            rows.table.texts,
         )
 
     def _informative(self, partitions: Sequence[ColumnPartition]) -> np.ndarray:
@@ -184,14 +196,22 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """Partitions, where only the parts matter and not what they hold."""
         return self.partitions_
 
+    def _used_columns(self) -> np.ndarray:
+        """Columns whose parts have a weight; texts have none."""
+        return np.flatnonzero((self.weights_ > 0) & ~self._reader.text)
+
+    def _start_scores(self) -> np.ndarray:
+        """Score of each class before any term."""
+        return self.class_log_prior_
+
     def _scores(self, table: TableRows) -> np.ndarray:
         """Unnormalised log posterior of each class, shape (n_rows, n_classes)."""
-        used = np.flatnonzero(self.weights_)
+        used = self._used_columns()
         parts = part_indexes(
             self._cuts(), used.tolist(), self._reader, table.numbers, table.levels
         )
         terms = PartTerms(parts, self._used_tables, self.classes_.shape[0])
-        return np.asarray(terms.scores(self.weights_[used], self.class_log_prior_))
+        return np.asarray(terms.scores(self.weights_[used], self._start_scores()))
 
     def _smoothed(self, scores: np.ndarray) -> np.ndarray:
         """Posterior with half a row spread over the classes."""
@@ -246,7 +266,7 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """
         check_is_fitted(self, "weights_")
         importances = np.zeros(self.weights_.shape[0])
-        used = np.flatnonzero(self.weights_)
+        used = self._used_columns()
         prior = self.class_count_ / self.class_count_.sum()
         for j, table in zip(used, self._used_tables, strict=True):
             rows = self.partitions_[j].counts.sum(axis=1)

@@ -164,9 +164,11 @@ class ReaderKind(Kind):
     """What each column of a table is; names come from the estimator."""
 
     def put(self, name: str, value: Any, arrays: Arrays) -> Any:
-        """Add which columns are categorical and which are times."""
+        """Add which columns are categorical, times or texts."""
         arrays[f"{name}.categorical"] = np.asarray(value.categorical, bool)
         arrays[f"{name}.temporal"] = np.asarray(value.temporal, bool)
+        if value.text.any():
+            arrays[f"{name}.text"] = np.asarray(value.text, bool)
         if value.origins:  # most tables have none, and no members for them
             columns = sorted(value.origins)
             found = [value.origins[j] for j in columns]
@@ -184,9 +186,15 @@ class ReaderKind(Kind):
             own.array("categorical", "bool"),
             own.array("temporal", "bool"),
         )
-        for flags in (categorical, temporal):
+        text = np.zeros(categorical.shape, bool)
+        if f"{name}.text.npy" in own.names:
+            text = own.array("text", "bool")
+        for flags in (categorical, temporal, text):
             sizes.agree("m", flags.shape[0], name)
-        return TableReader(categorical, [], temporal, _origins(own, name, categorical))
+        if (text & ~categorical).any():
+            raise ValueError(f"{name!r} has texts in a column of numbers")
+        origins = _origins(own, name, categorical)
+        return TableReader(categorical, [], temporal, origins, text)
 
 
 def _origins(

@@ -15,6 +15,7 @@ from bayesieve.utils._exact_numbers import (
     warn_if_rounded,
     whole_column,
 )
+from bayesieve.utils._reads_like_text import reads_like_text
 from bayesieve.utils._validation import is_missing
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "check_distinct_names",
     "match_by_name",
     "read_levels",
+    "read_texts",
 ]
 
 
@@ -95,6 +97,32 @@ def _merge_missing(codes: np.ndarray, values: list[Any]) -> Levels:
     return Levels(place[codes], [*kept, None])
 
 
+def read_texts(column: Any, name: str) -> list[str]:
+    """The texts of a column; a missing one is empty."""
+    values = column.to_list() if hasattr(column, "to_list") else column.tolist()
+    if set(map(type, values)) <= {str}:
+        return list(values)
+    for row, value in enumerate(values):
+        if isinstance(value, str):
+            continue
+        if not is_missing(value):
+            raise ValueError(
+                "A text column must hold strings or missing values. "
+                f"Got {value!r} at row {row} of {name}."
+            )
+        values[row] = ""
+    return list(values)
+
+
+def _is_text(column: Any) -> bool:
+    """Whether a column without numbers holds texts; categories by dtype do not."""
+    if str(column.dtype).startswith(("category", "Categorical", "Enum")):
+        return False
+    values = column.to_list() if hasattr(column, "to_list") else column.tolist()
+    texts = [value for value in values if not is_missing(value)]
+    return set(map(type, texts)) <= {str} and reads_like_text(texts)
+
+
 def _finite(values: np.ndarray, name: str) -> np.ndarray:
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
@@ -149,6 +177,9 @@ class TableReader:
     origins : dict of int to Origin, optional
         Where the numbers of a column are counted from, for columns of integers or times
         that doubles would merge. The first table settles it.
+    text : ndarray of bool, optional
+        Whether each column holds texts. Such a column is categorical with one level:
+        what it says is in its texts, which `texts` reads.
     """
 
     def __init__(
@@ -157,8 +188,10 @@ class TableReader:
         names: list[str],
         temporal: np.ndarray | None = None,
         origins: dict[int, Origin] | None = None,
+        text: np.ndarray | None = None,
     ) -> None:
         self.categorical = kinds
+        self.text = np.zeros(kinds.shape, bool) if text is None else text
         self.origins = {} if origins is None else origins
         self.temporal = np.zeros(kinds.shape, bool) if temporal is None else temporal
         self.names = names
@@ -167,10 +200,11 @@ class TableReader:
 
     @classmethod
     def from_table(
-        cls, X: Any, categorical_features: Any
+        cls, X: Any, categorical_features: Any, text_features: Any = None
     ) -> tuple[TableReader, np.ndarray, list[Levels]]:
         """Decide what each column is, and read the table."""
-        if _is_float_matrix(X) and _no_choice(categorical_features) and _fits(X):
+        all_plain = _no_choice(categorical_features) and _no_texts(text_features)
+        if _is_float_matrix(X) and all_plain and _fits(X):
             names = [f"column {j}" for j in range(X.shape[1])]
             reader = cls(np.zeros(X.shape[1], dtype=bool), names)
             return (reader, *reader.read(X))
@@ -181,14 +215,17 @@ class TableReader:
             f"column {j}" if frame_names is None else f"column {frame_names[j]!r}"
             for j in range(len(columns))
         ]
-        forced = _forced(categorical_features, len(columns), frame_names)
-        kinds = np.array(
-            [
-                bool(forced[j]) if forced is not None and forced[j] else None
-                for j in range(len(columns))
-            ],
-            dtype=object,
+        forced = _chosen(
+            "categorical_features", categorical_features, len(columns), frame_names
         )
+        text = _chosen("text_features", text_features, len(columns), frame_names)
+        both = np.flatnonzero(forced & text)
+        if both.size:
+            raise ValueError(
+                "A column can be among categorical_features or text_features, not "
+                f"both. Got {names[both[0]]} in both."
+            )
+        kinds = forced | text
         numbers: dict[int, np.ndarray] = {}
         temporal = np.zeros(len(columns), dtype=bool)
         origins: dict[int, Origin] = {}
@@ -209,12 +246,13 @@ class TableReader:
             kinds[j] = values is None
             if values is not None:
                 numbers[j] = _finite(values, names[j])
-        reader = cls(kinds.astype(bool), names, temporal, origins)
+            else:
+                text[j] = _is_auto(text_features) and _is_text(column)
+        reader = cls(kinds, names, temporal, origins, text)
         block = np.empty((len(columns[0]), len(numbers)), order="F")
         for place, j in enumerate(reader.numeric_columns.tolist()):
             block[:, place] = numbers[j]
-        levels = [read_levels(columns[j], names[j]) for j in reader.categorical_columns]
-        return reader, block, levels
+        return reader, block, reader._levels(columns)
 
     def read(self, X: Any, *, learn: bool = False) -> tuple[np.ndarray, list[Levels]]:
         """Return the numeric columns side by side, and the categorical ones coded.
@@ -238,10 +276,30 @@ class TableReader:
         for place, j in enumerate(self.numeric_columns.tolist()):
             values = self._numbers(columns[j], j, learn)
             block[:, place] = _finite(values, self.names[j])
-        levels = [
-            read_levels(columns[j], self.names[j]) for j in self.categorical_columns
+        return block, self._levels(columns)
+
+    def _levels(self, columns: Sequence[Any]) -> list[Levels]:
+        """The categorical columns, coded."""
+        return [
+            Levels(np.zeros(len(columns[j]), np.int64), [None])
+            if self.text[j]
+            else read_levels(columns[j], self.names[j])
+            for j in self.categorical_columns.tolist()
         ]
-        return block, levels
+
+    @property
+    def text_columns(self) -> np.ndarray:
+        """The columns of texts."""
+        return np.flatnonzero(self.text)
+
+    def texts(self, X: Any) -> list[list[str]]:
+        """The texts of each text column."""
+        if not self.text.any():
+            return []
+        columns, _ = columns_of(X)
+        return [
+            read_texts(columns[j], self.names[j]) for j in self.text_columns.tolist()
+        ]
 
     def _numbers(self, column: Any, j: int, learn: bool) -> np.ndarray:
         whole, origin = whole_column(column), self.origins.get(j)
@@ -310,24 +368,37 @@ def _no_choice(categorical_features: Any) -> bool:
     )
 
 
-def _forced(
-    categorical_features: Any, n_columns: int, names: Sequence[str] | None
-) -> np.ndarray | None:
-    """Which columns are declared categorical, as a mask, or None."""
-    if isinstance(categorical_features, str):
-        if _no_choice(categorical_features):
-            return None
-        categorical_features = [categorical_features]
-    chosen = list(np.asarray(categorical_features, dtype=object).reshape(-1))
+def _is_auto(text_features: Any) -> bool:
+    return isinstance(text_features, str) and text_features == "auto"
+
+
+def _no_texts(text_features: Any) -> bool:
+    """Whether no column of numbers is declared to hold texts."""
+    return text_features is None or _is_auto(text_features) or not len(text_features)
+
+
+#: What a parameter says of columns when it names none of them.
+_UNNAMED = {"categorical_features": ("from_dtype",), "text_features": ("auto", None)}
+
+
+def _chosen(
+    parameter: str, given: Any, n_columns: int, names: Sequence[str] | None
+) -> np.ndarray:
+    """Which columns a parameter names, as a mask."""
     mask = np.zeros(n_columns, dtype=bool)
+    if given is None or isinstance(given, str):
+        if given in _UNNAMED[parameter]:
+            return mask
+        given = [given]
+    chosen = list(np.asarray(given, dtype=object).reshape(-1))
     if len(chosen) == n_columns and all(isinstance(c, bool | np.bool_) for c in chosen):
         mask[:] = [bool(c) for c in chosen]
         return mask
     for item in chosen:
         if isinstance(item, bool | np.bool_):
             raise ValueError(
-                f"A mask of categorical_features must have {n_columns} booleans, one "
-                f"for each column. Got {len(chosen)} values."
+                f"A mask of {parameter} must have {n_columns} booleans, one for each "
+                f"column. Got {len(chosen)} values."
             )
         if isinstance(item, str) and names is not None and item in names:
             mask[list(names).index(item)] = True
@@ -335,7 +406,7 @@ def _forced(
             mask[int(item)] = True
         else:
             raise ValueError(
-                "categorical_features must be 'from_dtype', column names, column "
+                f"{parameter} must be {_UNNAMED[parameter][0]!r}, column names, column "
                 f"numbers below {n_columns} or a mask of {n_columns} booleans. "
                 f"Got {item!r}."
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,10 +22,11 @@ __all__ = ["TableEstimator", "TableRows", "read_labels"]
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows of a table: numeric columns side by side, categorical ones coded."""
+    """Rows of a table: numeric columns side by side, categorical ones coded, texts."""
 
     numbers: np.ndarray
     levels: list[Levels]
+    texts: list[list[str]] = field(default_factory=list)
 
     @property
     def n_rows(self) -> int:
@@ -37,6 +38,7 @@ class TableRows:
         return TableRows(
             self.numbers[rows],
             [Levels(level.codes[rows], level.values) for level in self.levels],
+            [[column[row] for row in rows.tolist()] for column in self.texts],
         )
 
 
@@ -90,14 +92,18 @@ class TableEstimator(SelfDescribing, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return X if names is None else match_by_name(X, names.tolist())
 
-    def _read_first(self, X: Any, categorical_features: Any) -> TableRows:
+    def _read_first(
+        self, X: Any, categorical_features: Any, text_features: Any = None
+    ) -> TableRows:
         """Settle what each column is, and read the rows."""
-        reader, numbers, levels = TableReader.from_table(X, categorical_features)
+        reader, numbers, levels = TableReader.from_table(
+            X, categorical_features, text_features
+        )
         validate_data(self, X, reset=True, skip_check_array=True)
         self._reader = reader
         self._ranges = np.full((self.n_features_in_, 2), np.nan)
         self._missing_rows = np.zeros(self.n_features_in_)
-        return TableRows(numbers, levels)
+        return TableRows(numbers, levels, reader.texts(X))
 
     def _read_more(self, X: Any, *, learn: bool = False) -> TableRows:
         """Read rows of the kind met in fit, to learn from them or to predict."""
@@ -109,7 +115,7 @@ class TableEstimator(SelfDescribing, BaseEstimator):
         if not plain or X.shape[1:] != (self.n_features_in_,):
             validate_data(self, X, reset=False, skip_check_array=True)
         numbers, levels = self._reader.read(X, learn=learn)
-        return TableRows(numbers, levels)
+        return TableRows(numbers, levels, self._reader.texts(X))
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

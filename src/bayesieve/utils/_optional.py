@@ -10,8 +10,9 @@ __all__ = ["EXTRAS", "install_hint", "optional_module"]
 #: Packages of each extra that a user may be asked for, as pyproject.toml has them.
 EXTRAS = {
     "text": ("duckdb", "pyarrow"),
+    "excel": ("python-calamine",),
     "plot": ("matplotlib",),
-    "cli": ("duckdb", "pyarrow", "pandas", "shtab"),
+    "cli": ("duckdb", "pyarrow", "pandas", "python-calamine", "shtab"),
     "dask": ("dask", "distributed"),
 }
 

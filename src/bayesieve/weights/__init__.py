@@ -20,6 +20,7 @@ from bayesieve.weights._criterion import (
     feature_costs,
 )
 from bayesieve.weights._descent import Gradient
+from bayesieve.weights._joint_terms import JointTerms
 from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._optimizer import Optimizer
 from bayesieve.weights._restarts import VNS, MultiStart, iteration_budget
@@ -40,6 +41,7 @@ __all__ = [
     "Coordinate",
     "DenseTerms",
     "Gradient",
+    "JointTerms",
     "LinearTerms",
     "MultiStart",
     "Optimizer",

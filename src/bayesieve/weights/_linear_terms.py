@@ -12,24 +12,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 
 from bayesieve import _core
 from bayesieve.utils._computed_once import computed_once
-from bayesieve.weights._terms import (
-    Array,
-    Rows,
-    ScoredTerms,
-    as_weights,
-    relative_prior,
-)
+from bayesieve.weights._terms import Array, Rows, as_weights
+from bayesieve.weights._wide_terms import WideTerms
 
 __all__ = ["LinearTerms"]
 
-_PANEL_CELLS = 4_000_000  # of a dense panel, for second derivatives of few columns
 
-
-class LinearTerms(ScoredTerms):
+class LinearTerms(WideTerms):
     """Columns of a sparse matrix, each with one slope a class.
 
     Parameters
@@ -233,47 +225,7 @@ class LinearTerms(ScoredTerms):
         )
         return out
 
-    def curvature(
-        self, w: Array, log_prior: Array, chosen: Array, row_weight: Array | None = None
-    ) -> Array:
-        """Second derivatives for a few chosen weights, in dense panels of rows."""
-        chosen = np.asarray(chosen, dtype=np.int64)
-        scores = self.scores(w, log_prior)
-        log_posterior = scores - logsumexp(scores, axis=1, keepdims=True)
-        return self.dense_curvature(log_posterior, row_weight, chosen, False)
-
-    def dense_curvature(
-        self,
-        log_posterior: Array,
-        row_weight: Array | None,
-        chosen: Array,
-        with_intercepts: bool,
-    ) -> Array:
-        """Second derivatives for chosen weights, then for the intercepts.
-
-        From posteriors of all classes, as sums of squares: positive semidefinite
-        whatever the rounding. O(n_rows n_classes size^2), in dense panels of rows.
-        """
-        few = self.select(chosen)
-        n_free = self.n_classes - 1 if with_intercepts else 0
-        size = chosen.size + n_free
-        out = np.zeros((size, size))
-        unit = np.eye(self.n_classes)[1:] if n_free else np.zeros((0, self.n_classes))
-        panel = max(1, _PANEL_CELLS // (max(size, 1) * self.n_classes))
-        for first in range(0, self.n_rows, panel):
-            rows = slice(first, min(first + panel, self.n_rows))
-            p = np.exp(log_posterior[rows])
-            free = np.broadcast_to(unit, (p.shape[0], *unit.shape))
-            terms = np.concatenate([few._panel(rows), free], axis=1)
-            mean = np.einsum("nkc,nc->nk", terms, p)
-            weight = 1.0 if row_weight is None else row_weight[rows, None]
-            root = np.sqrt(p * weight)[:, None, :]
-            centred = (root * (terms - mean[:, :, None])).transpose(1, 0, 2)
-            flat = centred.reshape(size, -1)
-            out += flat @ flat.T
-        return out
-
-    def _panel(self, rows: slice) -> Array:
+    def panel(self, rows: slice) -> Array:
         """Terms of some rows, dense: (rows, n_terms, n_classes)."""
         x = self._by_rows[rows].toarray()
         dense = x[:, :, None] * self._slopes[None, :, :]
@@ -291,25 +243,11 @@ class LinearTerms(ScoredTerms):
             out += w @ self._offsets
         return out
 
-    def relative_scores(self, w: Array, log_prior: Array) -> Array:
-        """Scores less that of class 0, of shape (n_rows, n_classes - 1)."""
-        w = as_weights(w, self.n_terms)
-        out = np.tile(relative_prior(log_prior), (self.n_rows, 1))
-        used = np.flatnonzero(w)
-        if self.n_classes > 1:
-            self.add_scores(out, w[used], used)
-        return out
-
     def term(self, k: int) -> Array:
         """Log-likelihoods of one term, of shape (n_rows, n_classes)."""
         x = self.columns[:, [k]].toarray()
         offset = 0.0 if self._offsets is None else self._offsets[k]
         return np.asarray(x * self._slopes[k] + offset)
-
-    def shift(self, scores: Array, k: int, delta: float) -> None:
-        """Add delta to weight k, in relative scores."""
-        if self.n_classes > 1:
-            self.add_scores(scores, np.array([delta]), np.array([k], dtype=np.int64))
 
 
 def _compact(values: Array) -> Array | None:

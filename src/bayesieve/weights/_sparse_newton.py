@@ -14,10 +14,10 @@ import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._intercepts import InterceptFit, ScoredRows, log_posteriors
-from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._newton import backtrack, box_minimum, projected_gradient
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array, relative_prior
+from bayesieve.weights._wide_terms import WideTerms
 
 __all__ = ["SparseNewton", "WeightState", "box_gap"]
 
@@ -83,7 +83,7 @@ class SparseNewton:
     Parameters
     ----------
     problem : WeightProblem
-        With `LinearTerms`; its regularization and exponent are not looked at.
+        With `WideTerms`; its regularization and exponent are not looked at.
     refit_intercept : bool
         Whether class intercepts are optimised; else they stay those of the log prior.
     progress : Progress, optional
@@ -97,9 +97,9 @@ class SparseNewton:
         refit_intercept: bool = True,
         progress: Progress | None = None,
     ) -> None:
-        assert isinstance(problem.terms, LinearTerms)
+        assert isinstance(problem.terms, WideTerms)
         self.problem = problem
-        self.terms: LinearTerms = problem.terms
+        self.terms: WideTerms = problem.terms
         self.refit_intercept = refit_intercept
         self.progress = progress
         self._intercepts = InterceptFit(

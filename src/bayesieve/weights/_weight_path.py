@@ -25,6 +25,7 @@ _LOOSE, _NEARER = 5.0, 2.0  # factors of the tolerance, far from the wanted size
 _SIZE_TOLERANCE = 0.01  # of the wanted size: so many are dropped rather than searched
 _SHARPEST = 1e-6  # share of the tolerance, where features gain less than that
 _MAX_SEARCH = 60
+_PATH_RATIO = 0.5  # between penalties on the way to a given one
 #: How fast the number of features grows as the penalty falls, on a doubly logarithmic
 #: scale, on texts; only the number of steps of the search depends on it.
 _USUAL_RATE = 0.8
@@ -112,7 +113,7 @@ class PathSolver:
     Parameters
     ----------
     problem : WeightProblem
-        With `LinearTerms`. Its regularization is not looked at; its exponent p is: for
+        With `WideTerms`. Its regularization is not looked at; its exponent p is: for
         p < 1 each convex solution (p = 1) is followed by minimising tangents of the
         concave penalty, a local search.
     refit_intercept : bool
@@ -216,6 +217,19 @@ class PathSolver:
         """Solve for decreasing penalties."""
         for penalty in penalties:
             self.solve(float(penalty))
+
+    def descend_to(self, penalty: float, least: float = 0.0) -> PathPoint:
+        """Follow the path from the largest penalty to this one, in steps of a half.
+
+        For a penalty of zero the steps end at `least`.
+        """
+        if penalty < self.largest:
+            self.begin()
+        last = penalty if penalty > 0.0 else max(least, 1e-300)
+        fall = math.log(max(self.largest / last, 1.0)) if self.largest > 0.0 else 0.0
+        for step in range(1, int(fall / -math.log(_PATH_RATIO)) + 1):
+            self.solve(self.largest * _PATH_RATIO**step, looseness=_LOOSE)
+        return self.solve(penalty)
 
     def reach(self, size: int) -> PathPoint:
         """Find a penalty with `size` weights above zero, or few more.
@@ -325,6 +339,14 @@ class PathSolver:
         if not stay:
             self.newton.state = before
         return found
+
+    def strongest(self, point: PathPoint, k: int) -> Array:
+        """Terms with a weight at the point; of more than k those that matter most."""
+        used = np.flatnonzero(point.weights)
+        if used.size <= k:
+            return used
+        size = point.weights[used] * self.newton.terms.sizes(used)
+        return np.sort(used[np.argsort(-size, kind="stable")[:k]])
 
     def within(self, point: PathPoint, support: Array) -> WeightState:
         """The point on a support only, as it is; nothing if that is better."""

@@ -6,7 +6,6 @@ text classifier work with.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +25,6 @@ from bayesieve.weights._weight_path import PathPoint, PathSolver, WeightPath
 
 __all__ = ["CountedRows", "WideFit", "WideSettings", "WideSolver"]
 
-_PATH_RATIO = 0.5  # between penalties on the way to a given one
 #: Penalties below this many nats a weight are not looked at when one is to be chosen.
 _LEAST_NATS = 0.1
 _TIMES = 2  # features let in for each one of the k that are chosen by weight
@@ -285,14 +283,7 @@ class WideSolver:
 
     def to_penalty(self, penalty: float) -> PathPoint:
         """Follow the path from the largest penalty to this one."""
-        path = self.path
-        if penalty < path.largest:
-            path.begin()
-        last = penalty if penalty > 0.0 else max(self.least_penalty, 1e-300)
-        fall = math.log(max(path.largest / last, 1.0)) if path.largest > 0.0 else 0.0
-        for step in range(1, int(fall / -math.log(_PATH_RATIO)) + 1):
-            path.solve(path.largest * _PATH_RATIO**step, looseness=5.0)
-        return path.solve(penalty)
+        return self.path.descend_to(penalty, self.least_penalty)
 
     def to_size(self, k: int) -> PathPoint:
         """A point with k features, or few more, or as many as there are."""
@@ -310,14 +301,7 @@ class WideSolver:
 
     def support(self, point: PathPoint, k: int | None) -> Array:
         """Terms with a weight at the point; of more than k those that matter most."""
-        used = np.flatnonzero(point.weights)
-        if k is None or used.size <= k:
-            return used
-        problem = self.path.problem
-        assert isinstance(problem.terms, LinearTerms)
-        size = point.weights[used] * problem.terms.sizes(used)
-        kept = np.argsort(-size, kind="stable")[:k]
-        return np.sort(used[kept])
+        return self.path.strongest(point, point.size if k is None else k)
 
     def refit(
         self, point: PathPoint, support: Array, share: float, *, stay: bool = True

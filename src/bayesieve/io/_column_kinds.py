@@ -1,0 +1,223 @@
+"""What the columns of a table are: numbers, dates or categories, and how written.
+
+Strings of any format are read here, and here only. A column is what all of its values
+are; where that was guessed from how they are written, the guess is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesieve.io._column_format import ColumnFormat, Marks, ReadColumn
+from bayesieve.io._number_styles import NumberStyle
+from bayesieve.io._string_column import (
+    StringColumn,
+    plain_numbers,
+    points_between_thousands,
+    said_dates,
+    said_numbers,
+)
+from bayesieve.utils._optional import optional_module
+
+__all__ = [
+    "as_frame",
+    "formats_of",
+    "read_as",
+    "read_column",
+    "read_columns",
+]
+
+_STRINGS = ("string", "large_string", "string_view")
+
+
+def read_columns(
+    table: Any,
+    names: Sequence[str],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    marks: Marks | None = None,
+) -> list[ReadColumn]:
+    """Read the first columns of an Arrow table, whose values are settled as a whole.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or pyarrow.RecordBatch
+    names : sequence of str
+        What its first columns are called.
+    kinds : mapping of str to str, optional
+        What columns were said to be; "date:%d/%m/%Y" says the format too.
+    marks : Marks, optional
+    """
+    kinds, marks = kinds or {}, marks or Marks()
+    read = [
+        read_column(table.column(i), name, kinds.get(name), marks)
+        for i, name in enumerate(names)
+    ]
+    if not marks.said:
+        _settle_together(read, table)
+    return read
+
+
+def _settle_together(read: list[ReadColumn], table: Any) -> None:
+    """Let columns that can be read in one way only speak for those of the same file."""
+    sure = {
+        own.format.style.decimal
+        for own in read
+        if own.format.style is not None and own.guessed and not own.doubt
+    }
+    if len(sure) != 1:
+        return
+    marks = Marks(decimal=sure.pop())
+    for i, own in enumerate(read):
+        if own.doubt and own.kind == "number":
+            again = read_column(table.column(i), own.name, None, marks)
+            if again.kind == "number" and again.format.style is not None:
+                read[i] = replace(again, doubt="")
+
+
+def read_column(
+    column: Any, name: str, said: str | None = None, marks: Marks | None = None
+) -> ReadColumn:
+    """Read one Arrow column, as what it was said to be or else as what all of it is."""
+    marks = marks or Marks()
+    kind, _, date = (said or "").partition(":")
+    if str(column.type).startswith("dictionary"):
+        column = column.cast("string")
+    if str(column.type) not in _STRINGS:
+        return _typed(column, name, kind)
+    if kind in ("", "number"):
+        plain = None if marks.said else plain_numbers(column)
+        if plain is not None:
+            doubt = points_between_thousands(plain, column)
+            return ReadColumn(name, ColumnFormat("number"), plain, doubt=doubt)
+    strings = StringColumn(column)
+    if kind in ("category", "text"):
+        return strings.as_they_are(name, kind)
+    if kind == "number":
+        return said_numbers(strings, name, marks)
+    if kind == "date":
+        return said_dates(strings, name, date)
+    found = strings.numbers(name, marks) or strings.dates(name)
+    return found or strings.nearly_numbers(name, marks)
+
+
+# ----------------------------------------------------------------- columns with types
+
+
+def _typed(column: Any, name: str, kind: str) -> ReadColumn:
+    """Read a column that has a type of its own."""
+    type = str(column.type)
+    if type.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
+        raise ValueError(
+            f"Column {name!r} must hold plain values: numbers, strings, dates or truth "
+            f"values. Got {type}. Hint: --drop '{name}'"
+        )
+    values = column.to_pandas()
+    if type == "bool":
+        if values.dtype == bool:
+            values = values.astype(str)  # as CSV files have them
+        return ReadColumn(name, ColumnFormat("category"), values.to_numpy())
+    if type.startswith(("timestamp", "date")):
+        if kind in ("category", "text"):
+            values = values.astype(str).where(values.notna(), None)
+            return ReadColumn(name, ColumnFormat(kind), values.to_numpy(dtype=object))
+        return ReadColumn(name, ColumnFormat("date"), values)
+    numeric = type.startswith(("int", "uint", "float", "double", "half", "decimal"))
+    if numeric and kind in ("category", "text"):
+        strings = column.cast("string").to_pandas()
+        return ReadColumn(name, ColumnFormat(kind), strings.to_numpy(dtype=object))
+    if kind == "date" or (kind == "number" and not numeric):
+        raise ValueError(
+            f"Column {name!r} was said to hold {kind}s, and holds {type} in the file."
+        )
+    return ReadColumn(name, ColumnFormat("number" if numeric else "category"), values)
+
+
+# ---------------------------------------------------------------------- as known before
+
+
+def read_as(
+    table: Any,
+    names: Sequence[str],
+    formats: Mapping[str, ColumnFormat],
+    marks: Marks | None = None,
+) -> list[ReadColumn]:
+    """Read columns as they were when a model was made; others are errors."""
+    marks = marks or Marks()
+    return [
+        _known(table.column(i), name, formats[name], marks)
+        for i, name in enumerate(names)
+    ]
+
+
+def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadColumn:
+    if str(column.type).startswith("dictionary"):
+        column = column.cast("string")
+    kind = format.kind
+    if str(column.type) not in _STRINGS:
+        if kind in ("category", "text"):
+            values = column.to_pandas()
+            if str(column.type) == "bool" and values.dtype == bool:
+                values = values.astype(str)
+            return ReadColumn(name, format, values.astype(object))
+        found = _typed(column, name, "")
+        if found.kind != kind and column.null_count < len(column):
+            raise _another_kind(name, kind, column.drop_null()[0].as_py())
+        return replace(found, format=format)
+    if kind == "number" and format.style is None and not marks.said:
+        plain = plain_numbers(column)
+        if plain is not None:
+            return ReadColumn(name, format, plain)
+    strings = StringColumn(column)
+    if kind in ("category", "text"):
+        return strings.as_they_are(name, kind)
+    if kind == "date":
+        values = strings.times(format.date, errors="coerce")
+        lost = np.isnat(values)
+    else:
+        style = format.style or NumberStyle()
+        if marks.said:
+            style = replace(
+                style, decimal=marks.decimal or ".", thousands=marks.thousands or ""
+            )
+        values = strings.spread(style.numbers(strings.values))
+        lost = np.isnan(values)
+    lost &= ~strings.no_number[strings.codes]
+    if lost.any() and (not format.strays or lost.mean() > 0.5):
+        raise _another_kind(
+            name, kind, str(strings.values[strings.codes[lost.argmax()]])
+        )
+    return ReadColumn(name, format, values)
+
+
+def _another_kind(name: str, kind: str, value: Any) -> ValueError:
+    hint = " Hint: --decimal and --thousands say how." if kind == "number" else ""
+    return ValueError(
+        f"Column {name!r} held {kind}s when the model was made and must hold {kind}s "
+        f"now, written as they were then. Got {value!r}.{hint}"
+    )
+
+
+# ------------------------------------------------------------------------- as a frame
+
+
+def as_frame(read: Sequence[ReadColumn]) -> Any:
+    """Return columns as a pandas frame."""
+    pandas = optional_module("pandas", purpose="Reading tables", extra="cli")
+    columns = {own.name: own.values for own in read}
+    values = list(columns.values())
+    if values and all(
+        isinstance(own, np.ndarray) and own.dtype == np.float64 for own in values
+    ):
+        # Numbers only: one block at once, not column by column.
+        return pandas.DataFrame(np.column_stack(values), columns=list(columns))
+    return pandas.DataFrame(columns)
+
+
+def formats_of(read: Sequence[ReadColumn]) -> dict[str, dict[str, Any]]:
+    """Return what is saved with a model: how columns that are not plain are written."""
+    return {own.name: own.format.to_dict() for own in read}
