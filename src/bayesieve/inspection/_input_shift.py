@@ -137,7 +137,8 @@ def input_shift(model: Any, X: Any) -> InputShift:
     InputShift
         With the columns that the model uses. Means of measurements are no counts:
         columns of `SparseGaussianNB` are not tested, nor are features of a model that
-        was fitted on chunks or ready counts which do not know the rows.
+        was fitted on chunks or ready counts which do not know the rows, nor the n-grams
+        of texts beside other columns.
 
     Notes
     -----
