@@ -7,7 +7,9 @@ are; where that was guessed from how they are written, the guess is noted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from bayesieve.io._string_column import (
     said_numbers,
 )
 from bayesieve.utils._optional import optional_module
+from bayesieve.utils._resources import thread_count
 
 __all__ = [
     "as_frame",
@@ -31,6 +34,7 @@ __all__ = [
     "read_columns",
 ]
 
+_MANY_CELLS = 2_000_000
 _STRINGS = ("string", "large_string", "string_view")
 
 
@@ -53,10 +57,14 @@ def read_columns(
     marks : Marks, optional
     """
     kinds, marks = kinds or {}, marks or Marks()
-    read = [
-        read_column(table.column(i), name, kinds.get(name), marks)
-        for i, name in enumerate(names)
-    ]
+    columns = [table.column(i) for i in range(len(names))]
+    said = [kinds.get(name) for name in names]
+    own = partial(read_column, marks=marks)
+    if table.num_rows * len(names) < _MANY_CELLS:
+        read = list(map(own, columns, names, said))
+    else:  # most of the work is done by Arrow, side by side
+        with ThreadPoolExecutor(thread_count(-1)) as pool:
+            read = list(pool.map(own, columns, names, said))
     if not marks.said:
         _settle_together(read, table)
     return read
