@@ -96,7 +96,7 @@ def found_layout(
         cut = _cut(lines, given, file, header=file.options.header)
     else:
         cut = _best_cut(lines, delimiters, file)
-        if cut is None and may_be_lines:
+        if may_be_lines and (cut is None or cut.fit < 1):
             return Layout(["text"], LINES, 0)
     if cut is None:
         cut = _one_column(lines, file)
