@@ -85,7 +85,7 @@ _ASCII = math.log(1 / 90)
 _BROKEN = -20.0  # a byte that an encoding has no character for
 _CONTROL = -15.0
 _LAST = 1 / 20_000
-_STRANGE_WORD = math.log(0.003)
+_STRANGE_WORD = math.log(0.01)
 
 
 @dataclass(frozen=True)
