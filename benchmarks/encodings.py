@@ -20,15 +20,15 @@ from measurement import option_parser, report
 SEED = 0
 LOCALES = Path("/usr/share/locale")
 PAIRS = {
-    **dict.fromkeys(("fr", "de", "es", "it", "sv", "pt_BR", "da", "fi"), ["cp1252"]),
-    **dict.fromkeys(("hu", "sk", "hr", "sl", "ro"), ["cp1250"]),
-    **dict.fromkeys(("pl", "cs"), ["cp1250", "iso8859_2"]),
-    **dict.fromkeys(("uk", "bg"), ["cp1251"]),
-    **dict.fromkeys(("lt", "lv"), ["cp1257"]),
-    **{"nl": ["cp1252"], "ru": ["cp1251", "koi8_r", "cp866"], "zh_CN": ["gb18030"]},
-    **{"zh_TW": ["big5hkscs"], "ja": ["cp932", "euc_jp"], "ko": ["cp949"]},
-    **{"el": ["cp1253"], "tr": ["cp1254"], "he": ["cp1255"], "ar": ["cp1256"]},
-    "th": ["cp874"],
+    **dict.fromkeys(("fr", "de", "es", "it", "sv", "pt_BR", "da", "fi"), ("cp1252",)),
+    **dict.fromkeys(("hu", "sk", "hr", "sl", "ro"), ("cp1250",)),
+    **dict.fromkeys(("pl", "cs"), ("cp1250", "iso8859_2")),
+    **dict.fromkeys(("uk", "bg"), ("cp1251",)),
+    **dict.fromkeys(("lt", "lv"), ("cp1257",)),
+    **{"nl": ("cp1252",), "ru": ("cp1251", "koi8_r", "cp866"), "zh_CN": ("gb18030",)},
+    **{"zh_TW": ("big5hkscs",), "ja": ("cp932", "euc_jp"), "ko": ("cp949",)},
+    **{"el": ("cp1253",), "tr": ("cp1254",), "he": ("cp1255",), "ar": ("cp1256",)},
+    "th": ("cp874",),
 }
 
 
