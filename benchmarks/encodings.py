@@ -3,6 +3,10 @@
 The lines are translated messages of the programs of this machine (gettext catalogues),
 in the encodings in which such files are met. Right is what gives the same text; a wrong
 answer without a word on a second candidate is counted as silent.
+
+Not a neutral contest: the tables of letters were corrected by looking at mistakes on
+these messages, and only encodings that this package knows are tried, while
+charset-normalizer chooses among many more.
 """
 
 from __future__ import annotations
