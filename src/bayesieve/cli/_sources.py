@@ -40,8 +40,8 @@ def open_data(
     from bayesieve.cli._labelled_rows import LabelledRows
 
     columns = choose_columns(files, arguments)
-    for note in files.notes:
-        tell(note)
+    if files.notes:
+        tell(" ".join(files.notes))
     say_guesses(columns)
     label = columns.label
     assert label is not None  # asked for

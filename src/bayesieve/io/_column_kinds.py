@@ -124,6 +124,8 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
             f"Column {name!r} must hold plain values: numbers, strings, dates or truth "
             f"values. Got {type}. Hint: --drop '{name}'"
         )
+    if type.startswith("date"):  # else an object for each day
+        column = column.cast("timestamp[ms]")
     values = column.to_pandas()
     if type == "bool":
         if values.dtype == bool:

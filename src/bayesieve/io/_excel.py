@@ -130,9 +130,9 @@ def _named(file: DataFile, rows: list[list[Any]]) -> _Table:
     header = title_rows(texts, filled)
     skipped = sum(any(row) for row in texts[:header])
     if skipped:
-        lines = "row" if skipped == 1 else "rows"
+        lines = "1 row" if skipped == 1 else f"{skipped} rows"
         file.note(
-            f"{skipped} {lines} above the header of {file.path!r} were skipped; "
+            f"Left out above the header of {file.path!r}: {lines}; "
             "--no-header reads them as rows."
         )
     if header_looks_like_data(texts[header], texts[header + 1 :]):

@@ -122,9 +122,9 @@ def _named(file: DataFile, cut: _Cut, above: int) -> Layout:
     names, below = list(cut.names), [row for row in cut.rows[cut.header + 1 :] if row]
     skipped = sum(any(map(str.strip, row)) for row in cut.rows[: cut.header])
     if skipped:
-        lines = "line" if skipped == 1 else "lines"
+        lines = "1 line" if skipped == 1 else f"{skipped} lines"
         file.note(
-            f"{skipped} {lines} above the header of {path!r} were skipped; --no-header "
+            f"Left out above the header of {path!r}: {lines}; --no-header "
             "reads them as rows."
         )
     # Every row may end with a delimiter, the header too.
