@@ -20,6 +20,7 @@ __all__ = [
     "NotConvergedWarning",
     "NotCountsWarning",
     "SmallWeightsWarning",
+    "UnspacedTextWarning",
 ]
 
 
@@ -29,6 +30,10 @@ class BadRowsWarning(UserWarning):
 
 class SmallWeightsWarning(UserWarning):
     """Weights count as rows, and these add up to far fewer rows than there are."""
+
+
+class UnspacedTextWarning(UserWarning):
+    """Texts without spaces between words, as in Chinese, were cut at spaces."""
 
 
 class GapWarning(UserWarning):

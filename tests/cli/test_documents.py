@@ -59,6 +59,12 @@ def sample_files(folder):
     ]
     write_csv(folder / "genes.csv", [*names, "tumour"], labelled)
     write_svmlight(folder / "counts.svm")
+    write_xlsx(folder / "patients.xlsx", patients=[table, *filled])
+    old = write_csv(folder / "old.csv", header, rows, delimiter=";")
+    text = old.read_text(encoding="utf-8")
+    (folder / "old_reviews.csv").write_text(text, encoding="cp1252", newline="")
+    flowers = [(f"{x:.1f}", f"{y:.1f}", "ab"[int(x > 0)]) for x, y in genes[:, :2]]
+    write_csv(folder / "iris.data", flowers[0], flowers[1:])
     customers(folder)
 
 

@@ -181,6 +181,59 @@ def test_columns_beside_texts_are_never_dropped_silently(tmp_path, capsys):
     assert any("left out" in own and "'stars'" in own for own in found["warnings"])
 
 
+def test_texts_and_columns_enter_one_model(tmp_path, capsys):
+    """Words tell some labels and a number others; together they tell more."""
+    rng = np.random.default_rng(0)
+    filler = [
+        "the",
+        "film",
+        "was",
+        "seen",
+        "by",
+        "us",
+        "on",
+        "that",
+        "long",
+        "day",
+        "and",
+        "it",
+        "went",
+    ]
+    lines = []
+    for _ in range(600):
+        label = int(rng.random() < 0.5)
+        words = list(rng.choice(filler, 7))
+        if rng.random() < 0.5:
+            words.append(["bad", "good"][label])
+        stars = rng.normal(2 * label if rng.random() < 0.5 else 1, 0.4)
+        title = "a note of some length " + "".join(rng.choice(list("abcdef"), 6))
+        lines.append(f"{title},{' '.join(words)},{stars:.2f},US,{label}")
+    path, model = tmp_path / "t.csv", str(tmp_path / "m")
+    head = "headline,review,stars,country,label"
+    path.write_text("\n".join([head, *lines]) + "\n")
+    assert main(["select", str(path), "--json", "--save", model]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["guessed"]["--text"]) == {"review", "headline"}
+    assert found["ignored"] == {"country": "constant"}
+    names = [own["name"] for own in found["features"]]
+    assert {"stars", 'review: "good"', 'review: "bad"'} <= set(names)
+    both = found["evaluation"]["log_loss"]
+    for alone in (["--text", "review"], ["--keep", "stars", "--no-text"]):
+        command = ["select", str(path), "--json", "--label", "label", *alone]
+        assert main(command) == 0
+        one = json.loads(capsys.readouterr().out)
+        assert one["evaluation"]["log_loss"] > both + 0.05
+    assert main(["predict", model, str(path), "--json", "--keep", "headline"]) == 0
+    captured = capsys.readouterr()
+    right = float(captured.err.split("%")[0].rpartition(":")[2])
+    assert right > 75
+    assert json.loads(captured.out.splitlines()[0])["headline"]
+    # At most so many columns and words.
+    texts = ["--text", "review", "--text", "headline", "--label", "label"]
+    assert main(["select", str(path), "--json", "-k", "2", *texts]) == 0
+    assert json.loads(capsys.readouterr().out)["k"] == 2
+
+
 def test_chinese_texts_are_cut_into_characters(tmp_path, capsys):
     rng = np.random.default_rng(0)
     path = tmp_path / "zh.csv"

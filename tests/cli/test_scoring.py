@@ -301,6 +301,21 @@ def test_texts(texts, tmp_path, capsys):
     assert found["shift_tested"]
 
 
+def test_columns_of_a_matrix_that_training_did_not_have(tmp_path, capsys):
+    train = tmp_path / "train.svm"
+    train.write_text("1 0:2 3:1\n-1 1:2 2:1\n" * 20)
+    saved = tmp_path / "m"
+    options = ["-k", "2", "--save", str(saved), "--test-share", "0"]
+    assert main(["select", str(train), *options]) == 0
+    capsys.readouterr()
+    width = load_model(saved).n_features_in_
+    new = tmp_path / "new.svm"
+    new.write_text("1 0:2\n-1 9:1\n")
+    _, told = predicted(capsys, saved, new)
+    assert f"column '{width}...9' not known to the model and left out" in told
+    assert "no selected feature in 1 of 2 rows" in told
+
+
 def test_the_file_of_findings_is_no_file_that_is_read(model, tmp_path, capsys):
     data = write_csv(tmp_path / "new.csv", PEOPLE, people(4, 5))
     line = refused(capsys, "predict", model, data, "--findings", data)

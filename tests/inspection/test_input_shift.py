@@ -237,7 +237,7 @@ def test_wide_models_know_the_rows_with_each_feature(model, form, tmp_path):
     assert (found.name, found.scored_share) == (f"x{first}", 1.0)
 
 
-def test_of_a_large_matrix_some_rows_are_looked_at(monkeypatch):
+def test_of_a_large_matrix_some_rows_are_looked_at():
     X, y = counted_rows(np.random.default_rng(0), 40_000)
     y = np.arange(40_000) % 2  # classes that take turns
     X[:, 0] += 3 * y
@@ -246,6 +246,20 @@ def test_of_a_large_matrix_some_rows_are_looked_at(monkeypatch):
     assert model.support_indices_[0] == 0
     share = model._frequency[0] / model._frequency_rows
     assert share == pytest.approx((X[:, 0] > 0).mean(), abs=0.03)
+
+
+def test_counts_of_more_rows_than_any_list_has_room_for():
+    X, y = counted_rows(np.random.default_rng(0), 500)
+    model = SparseMultinomialNB(8).fit(X, y)
+    share = model._frequency / model._frequency_rows
+    model._frequency, model._frequency_rows = share * 1e15, 1e15
+    new, _ = counted_rows(np.random.default_rng(1), 20)
+    assert not input_shift(model, new).shifted
+    last = input_shift(model, np.ones_like(new)).columns[-1]
+    assert last.training_share == pytest.approx(share[-1])
+    # A million rows of training say what the share is: a binomial test.
+    expected = stats.binomtest(20, 20, share[-1]).pvalue
+    assert last.p_value == pytest.approx(expected, rel=0.05)
 
 
 def test_models_of_texts_from_files(tmp_path):
@@ -306,6 +320,16 @@ def test_a_model_from_before_ranges_were_kept(table_model):
     [column] = [c for c in input_shift(model, new).columns if c.name == "n1"]
     assert (column.outside_rows, column.training_range) == (0, None)
     assert column.shifted
+
+
+def test_reviews_of_another_trade(real_data):
+    frame = real_data("amazon_mds").sample(frac=1, random_state=0)
+    books = frame[frame["domain"] == "books"]
+    model = SparseTextNB(k=300).fit(books["text"][:1000], books["label"][:1000])
+    assert not input_shift(model, books["text"][1000:]).shifted
+    kitchen = frame[frame["domain"] == "kitchen"]["text"]
+    shifted = input_shift(model, kitchen[:200]).shifted
+    assert {"book", "books", "author"} & {column.name for column in shifted[:3]}
 
 
 # --------------------------------------------------------------------------- properties

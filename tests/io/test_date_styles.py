@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pd = pytest.importorskip("pandas")
@@ -49,6 +49,7 @@ def test_no_dates(values):
     assert guess_dates(pa.array(values, "string")) is None
 
 
+@settings(deadline=None)  # the first one waits for pandas
 @given(
     st.lists(
         st.dates(datetime.date(1970, 1, 1), datetime.date(2060, 1, 1)), min_size=1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
@@ -52,7 +52,7 @@ def doubtful(*values):
         (["-5 °C", "12.5 °C"], [-5, 12.5]),
         (['="1.5"', '="22"'], [1.5, 22]),
         (["'1.5", "'22"], [1.5, 22]),
-        (["١٢", "٣٫٥"], [12, 3.5]),
+        (["\u0661\u0662", "\u0663\u066b\u0665"], [12, 3.5]),
         (["\uff11\uff12", "\uff13"], [12, 3]),
     ],
 )
@@ -113,6 +113,7 @@ STYLES = [
 ]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20),
     st.sampled_from(STYLES),
@@ -131,6 +132,7 @@ def test_what_is_written_is_read(values, style, places):
         assert any(np.allclose(own, numbers, rtol=1e-12) for own in readings)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("0123456789.,' -+$€%()eE", max_size=9), max_size=6))
 def test_whatever_is_read_as_numbers_is_so_in_every_style(texts):
     """Quick and slow ways agree, and nothing raises."""

@@ -75,7 +75,7 @@ SEPARATORS = [
     *_told("separated by spaces; --sep", "spaces.csv"),
     *_told("separated by '~'; --sep", "tildes.csv"),
     *_told("have single quotes around them", "single quotes.csv"),
-    *_told("Skipped 2 lines above the header .*; --no-header", "comment lines.csv"),
+    *_told("above the header of .*: 2 lines; --no-header", "comment lines.csv"),
     Case(
         "excel germany.csv",
         told=(
@@ -133,8 +133,8 @@ HEADERS = [
         options=("--no-header", "--label", "column 6"),
         names={name: f"column {i}" for i, name in enumerate((*FIVE, "bought"), 1)},
     ),
-    *_told("Skipped 2 lines above the header .*; --no-header", "title lines.csv"),
-    *_told("Skipped 1 line above the header .*; --no-header", "title and blank.csv"),
+    *_told("above the header of .*: 2 lines; --no-header", "title lines.csv"),
+    *_told("above the header of .*: 1 line; --no-header", "title and blank.csv"),
     _renamed(
         *("duplicate names.csv", "age", "value", "value_2", "city", "joined"),
         told=("have the same name: 'value' \\(column 3\\) is 'value_2'; --no-header",),
@@ -656,7 +656,9 @@ CONTAINERS = [
         needs="python_calamine",
     ),
     *_told(
-        "Skipped 2 rows above the header", "title rows.xlsx", needs="python_calamine"
+        "above the header of .*: 2 rows; --no-header",
+        "title rows.xlsx",
+        needs="python_calamine",
     ),
     Case("missing.xlsx", same="empty as zero.csv", needs="python_calamine"),
     *_refused("is empty", "empty.xlsx", rows=0, needs="python_calamine"),

@@ -23,7 +23,8 @@ from xml.sax.saxutils import escape
 ROWS = 300
 HEADER = ("age", "income", "rate", "city", "joined", "bought")
 CITIES = ("Oslo", "Roma", "Köln", "São Paulo", "Łódź", "Nice")
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun") + (
+MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
     *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
 )
 

@@ -385,6 +385,18 @@ def test_ngrams_are_listed_beside_columns(fitted):
     assert any("review:" in tick.get_text() for tick in ticks)
 
 
+def test_the_sentence_of_a_model_says_what_is_used():
+    frame, y = reviews(300)
+    alone = SelectiveNB().fit(frame[["review"]], y)
+    n_terms = len(alone.support_terms_["review"])
+    assert describe(alone).sentence.startswith(f"{n_terms} of ")
+    assert "columns" not in describe(alone).sentence
+    nothing = SelectiveNB().fit(*reviews(300, text=False, columns=False))
+    assert describe(nothing).sentence == (
+        "No column and no n-gram says anything about the label."
+    )
+
+
 def test_a_saved_model_is_the_same(fitted, tmp_path):
     save_model(fitted, tmp_path / "m.model")
     again = load_model(tmp_path / "m.model")

@@ -37,6 +37,8 @@ TABLE = pd.DataFrame(
         "mood": np.where(RNG.random(N) < 0.3, None, np.where(Y > 1, "up", "down")),
     }
 )
+#: With a column of texts that differ.
+NOTED = TABLE.assign(note=[f"{text} nr{row}" for row, text in enumerate(TEXTS)])
 
 
 def _streamed():
@@ -163,6 +165,10 @@ def examples():
         "selective costs": (
             bs.SelectiveNB(feature_cost={"age": 9.0}).fit(TABLE, Y),
             TABLE,
+        ),
+        "selective texts": (
+            bs.SelectiveNB(text_options={"ngram_range": (1, 2)}).fit(NOTED, YES_NO),
+            NOTED,
         ),
         "selective stream": (_streamed(), TABLE),
         "selective ready-made": (

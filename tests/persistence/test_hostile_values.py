@@ -360,6 +360,7 @@ def float_members():
         ("multinomial", "class_count_", "counts"),
         ("multinomial", "support_gains_", "known"),
         ("multinomial", "certificate_.class_shares", "counts"),
+        ("multinomial", "_frequency", "counts"),
         ("bernoulli", "_absent_log_prob", "logs"),
         ("gaussian", "theta_", "finite"),
         ("gaussian", "var_", "counts"),
@@ -380,6 +381,8 @@ def float_members():
         ("selective", "_used_tables", "logs"),
         ("selective", "partitions_.counts", "counts"),
         ("selective", "partitions_.value_counts", "counts"),
+        ("selective", "_ranges", "any"),
+        ("selective", "_missing_rows", "counts"),
         ("selective", "history_", "any"),
         ("encoder", "costs_", "known"),
     ]:

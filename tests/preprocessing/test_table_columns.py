@@ -156,3 +156,68 @@ def test_match_by_name():
     assert match_by_name(frame, ["b", "a"]) is frame
     assert match_by_name(frame, ["a", "c"]) is frame  # scikit-learn says what is wrong
     assert match_by_name(POLARS, POLARS.columns[::-1]).columns == POLARS.columns[::-1]
+
+
+# ------------------------------------------------------------------------------ texts
+
+NOTES = [f"the {i}th note says a few words" for i in range(8)]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "array"])
+def test_columns_of_texts_are_found(library):
+    frame = pd.DataFrame(
+        {
+            "x": range(8),
+            "note": NOTES,
+            "town": ["Rome", "Lima"] * 4,
+            "id": list("abcdefgh"),
+        }
+    )
+    X = {
+        "pandas": frame,
+        "polars": pl.from_pandas(frame),
+        "array": frame.to_numpy(dtype=object),
+    }[library]
+    reader, _, levels = TableReader.from_table(X, "from_dtype", "auto")
+    assert reader.text.tolist() == [False, True, False, False]
+    assert reader.text_columns.tolist() == [1]
+    assert reader.categorical.tolist() == [False, True, True, True]
+    assert levels[0].values == [None]  # what it says is in its texts
+    assert reader.texts(X) == [NOTES]
+    # Encoders and others that do not ask for texts have none.
+    assert not TableReader.from_table(X, "from_dtype")[0].text.any()
+
+
+def test_missing_texts_are_empty_and_do_not_hide_a_column_of_texts():
+    column = pd.Series([*NOTES, None, np.nan, pd.NA], dtype=object)
+    reader, _, _ = TableReader.from_table(column.to_frame("note"), "from_dtype", "auto")
+    assert reader.text.tolist() == [True]
+    assert reader.texts(column.to_frame("note")) == [[*NOTES, "", "", ""]]
+    gone = pd.DataFrame({"note": [np.nan, np.nan]})
+    assert reader.texts(gone) == [["", ""]]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(NOTES, dtype="category"),
+        pl.Series(NOTES, dtype=pl.Categorical),
+        pd.Series([*NOTES[:-1], 5], dtype=object),
+        pd.Series(["yes", "no"] * 4),
+    ],
+    ids=["category", "Categorical", "with a number", "names"],
+)
+def test_what_is_not_read_as_texts(column):
+    frame = type(column)(column).to_frame("note")
+    reader, _, _ = TableReader.from_table(frame, "from_dtype", "auto")
+    assert not reader.text.any()
+
+
+def test_text_columns_must_hold_strings():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "note": NOTES[:2]})
+    told = r"strings or missing values\. Got 1\.0 at row 0 of column 'x'"
+    reader, _, _ = TableReader.from_table(frame, "from_dtype", ["x"])
+    with pytest.raises(ValueError, match=told):
+        reader.texts(frame)
+    with pytest.raises(ValueError, match=r"not both\. Got column 'note' in both"):
+        TableReader.from_table(frame, ["note"], ["note"])

@@ -89,8 +89,8 @@ def _no_label(files: DataFiles, names: list[str], where: str) -> CommandError:
     """Say why there is no label to guess."""
     if len(names) == 1:
         return CommandError(
-            f"{where} has one column only, {names[0]!r}, and a label must be in another."
-            " Hint: --sep says what stands between the columns."
+            f"{where} has one column only, {names[0]!r}, and a label must be in "
+            "another. Hint: --sep says what stands between the columns."
         )
     if len(files.sample(names[:1])[names[0]]) == 1:
         return CommandError(

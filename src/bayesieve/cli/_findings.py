@@ -49,7 +49,8 @@ def _most(columns: list[ColumnShift], rows: str) -> list[ColumnShift]:
 
 def _names(names: list[str]) -> str:
     columns = "column" if len(names) == 1 else "columns"
-    return f"{columns} {_listed([repr(name) for name in names[:_SHOWN]], len(names))}"
+    shown = [repr(_short(name)) for name in names[:_SHOWN]]
+    return f"{columns} {_listed(shown, len(names))}"
 
 
 def _listed(parts: list[str], total: int) -> str:
@@ -60,13 +61,15 @@ def _listed(parts: list[str], total: int) -> str:
 def _unseen(column: ColumnShift, n_rows: int) -> str:
     example = column.unseen_example
     shown = "a missing value" if example is None else f"such as {_short(example)!r}"
-    return f"{column.name!r} ({column.unseen_rows:,} of {n_rows:,} rows, {shown})"
+    return (
+        f"{_short(column.name)!r} ({column.unseen_rows:,} of {n_rows:,} rows, {shown})"
+    )
 
 
 def _outside(column: ColumnShift, n_rows: int) -> str:
     low, high = column.training_range or ("", "")
     return (
-        f"{column.name!r} ({column.outside_rows:,} of {n_rows:,} rows, such as "
+        f"{_short(column.name)!r} ({column.outside_rows:,} of {n_rows:,} rows, such as "
         f"{_short(column.outside_example)}; {_short(low)} to {_short(high)} in "
         "training)"
     )
@@ -76,7 +79,7 @@ def _shifted(column: ColumnShift) -> str:
     was, now = 100 * column.training_share, 100 * column.scored_share
     # A term or feature is there or not; a column has parts with names.
     where = "" if column.part in ("present", "absent") else f"{column.part}: "
-    return f"{column.name!r} ({where}{was:.3g} % to {now:.3g} %)"
+    return f"{_short(column.name)!r} ({where}{was:.3g} % to {now:.3g} %)"
 
 
 def _short(value: Any) -> Any:

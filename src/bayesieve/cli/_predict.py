@@ -76,8 +76,8 @@ def _run(arguments: argparse.Namespace) -> None:
     saved = SavedModel.read(arguments.model)
     model, bad_rows = saved.model, BadRows(files.skip_bad_rows)
     scored = ScoredRows.of(saved, files, arguments, arguments.keep)
-    for note in files.notes:
-        tell(note)
+    if files.notes:
+        tell(" ".join(files.notes))
     several = len(files.paths) > 1
     classes = model.classes_.tolist()
     header = _header(classes, arguments.proba, several, scored.keep)
@@ -85,7 +85,8 @@ def _run(arguments: argparse.Namespace) -> None:
     paths = {path: _encodable(path) for path in files.paths}
     formulas = Formulas(arguments.escape_formulas)
     if form in FORMULAS:
-        formulas.checked([*map(str, classes), *paths.values()])
+        written = paths.values() if several else ()
+        formulas.checked([*map(str, classes), *written])
     with (
         opened_sink(arguments.out, form, header, formulas) as sink,
         Progress("Predicting") as bar,

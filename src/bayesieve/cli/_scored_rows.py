@@ -114,7 +114,7 @@ class ScoredRows:
     missing : list of str
         Columns of the model that are not in the data, and that it gives no weight.
     new : list of str
-        Columns of the data that nothing is done with.
+        Columns of the data that nothing is done with; of matrices once they are read.
     keep : list of str
     """
 
@@ -238,6 +238,12 @@ class ScoredRows:
         labels = (y.astype("int64") if whole else y).tolist()
         return ScoredBatch(path, before, own, labels, [])
 
+    def _tell_width(self, width: int) -> None:
+        """Note columns of matrices beyond those that training met."""
+        known = self.saved.model.n_features_in_
+        if width > known:
+            self.new.append(f"{known}...{width - 1}")
+
 
 def read_batches(
     scored: Sequence[ScoredRows], bad_rows: Any
@@ -246,9 +252,13 @@ def read_batches(
     files = scored[0].files
     if files.is_matrix:
         done = dict.fromkeys(files.paths, 0)
+        width = 0
         for path, X, y in files.matrices(bad_rows):
             yield [own._matrix(path, done[path], X, y) for own in scored]
             done[path] += X.shape[0]
+            width = max(width, X.shape[1])
+        for own in scored:
+            own._tell_width(width)
         return
     names = list(dict.fromkeys(name for own in scored for name in own.columns_read))
     names = names or files.columns[:1]  # a model without columns has rows all the same

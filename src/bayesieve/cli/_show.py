@@ -122,9 +122,12 @@ def _show_columns(rows: Sequence[Feature], unit: str, terminal: Terminal) -> Non
     """How a column of a mixed table was cut, and a bar for its weight."""
     name = _name_width(rows, unit, terminal)
     cut = max(len(row.parts or "") for row in rows) + 2
-    bar = max(min(terminal.width - 2 - name - cut - 8 - 2, 30), 3)
-    heading = f"  {terminal.fit(unit[:-1], name)}{'cut into':>{cut}}{'weight':>8}"
+    has_terms = any(row.towards is not None for row in rows)
+    how = "cut into, or for" if has_terms else "cut into"
+    cut = max(cut, len(how) + 2)
+    heading = f"  {terminal.fit(unit[:-1], name)}{how:>{cut}}{'weight':>8}"
     terminal.line(terminal.style(heading, "dim"))
+    bar = max(min(terminal.width - 2 - name - cut - 8 - 2, 30), 3)
     for row in rows:
         line = f"  {terminal.fit(row.name, name)}{row.parts:>{cut}}{row.weight:>8.2f}  "
         terminal.line(line + terminal.one_sided_bar(row.weight, bar))

@@ -44,8 +44,8 @@ def open_data(
     )
 
     columns = choose_columns(files, arguments)
-    for note in files.notes:
-        tell(note)
+    if files.notes:
+        tell(" ".join(files.notes))
     say_guesses(columns)
     label = columns.label
     assert label is not None  # asked for

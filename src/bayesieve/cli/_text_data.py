@@ -22,6 +22,7 @@ from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import text_parameters
 from bayesieve.cli._reading_told import say_script
 from bayesieve.counts import ClassCounts
+from bayesieve.exceptions import UnspacedTextWarning
 from bayesieve.naive_bayes import SparseTextNB
 
 __all__ = ["TextData", "settle_analyzer", "texts_of"]
@@ -133,15 +134,18 @@ class TextData:
 
     def count(self, interrupt: Interrupt | None = None) -> Any:
         """Return the counts of the training rows."""
-        return ClassCounts.from_text(
-            (
-                (texts, self.labels.classes[codes])
-                for texts, codes in self._parts("Counting", interrupt=interrupt)
-            ),
-            binary=self.model == "bernoulli",
-            classes=self.labels.classes,
-            **text_parameters(self.arguments),
-        )
+        with warnings.catch_warnings():
+            # Somebody who says --analyzer word has been told before.
+            warnings.simplefilter("ignore", UnspacedTextWarning)
+            return ClassCounts.from_text(
+                (
+                    (texts, self.labels.classes[codes])
+                    for texts, codes in self._parts("Counting", interrupt=interrupt)
+                ),
+                binary=self.model == "bernoulli",
+                classes=self.labels.classes,
+                **text_parameters(self.arguments),
+            )
 
     # ------------------------------------------------------------------- fitting
 

@@ -25,6 +25,7 @@ from bayesieve.io._sources import chosen_source, text_pieces
 from bayesieve.text._labelled import text_codes
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._packing import sized
+from bayesieve.text._unspaced import warn_if_unspaced
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._resources import thread_count
@@ -141,6 +142,7 @@ class TextSource:
         if not counts.class_count.any():
             counter.bad_rows.warn()  # says what was left out
             raise ValueError("There must be at least one row to count. Got none.")
+        warn_if_unspaced(counts.feature_names, options)
         counts = prune(counts, min_df, max_df, max_features)
         if not counts.n_features:
             raise ValueError(

@@ -29,6 +29,9 @@ _LEVEL = 0.01
 #: moderate shift, is about 0.018 bits; the index itself is infinite as soon as one part
 #: is empty, which the divergence of Jensen and Shannon never is.
 _LEAST_DIVERGENCE = 0.01
+#: Rows that a sample counts as at most. What a million rows do not make sure is too
+#: small to matter, and lists of outcomes stay short.
+_MOST_TESTED = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,8 @@ def input_shift(model: Any, X: Any) -> InputShift:
     InputShift
         With the columns that the model uses. Means of measurements are no counts:
         columns of `SparseGaussianNB` are not tested, nor are features of a model that
-        was fitted on chunks or ready counts which do not know the rows.
+        was fitted on chunks or ready counts which do not know the rows, nor the n-grams
+        of texts beside other columns.
 
     Notes
     -----
@@ -245,7 +249,8 @@ class _PresenceTally(_Tally):
         self._model = model
         self._names = describe(model).names
         self._found = np.zeros(len(self._names), dtype=np.int64)
-        self._known: np.ndarray | None = model._frequency
+        rows = model._frequency_rows
+        self._known: np.ndarray | None = None if rows is None else model._frequency
         self.tested = self._known is not None and len(self._names) > 0
         # Measurements are hardly ever zero, and zero is a value like others.
         counted = model._count_kind() in ("count", "binary")
@@ -268,8 +273,8 @@ class _PresenceTally(_Tally):
         """Compare the share of the rows that have each column."""
         if self._known is None or not n_rows:
             return [ColumnShift(name) for name in self._names]
-        total = round(self._model._frequency_rows)
-        with_it = np.clip(np.rint(self._known).astype(np.int64), 0, total)
+        total = float(self._model._frequency_rows)
+        with_it = np.minimum(self._known, total)
         cells = [
             _Cells(
                 [("present", ours, theirs), ("absent", total - ours, n_rows - theirs)]
@@ -317,8 +322,8 @@ class _TableTally(_Tally):
 
     def columns(self, n_rows: int) -> list[ColumnShift]:
         """Compare the shares of the parts."""
-        total = round(float(self._model.class_count_.sum()))
-        cells = [column.cells(total) for column in self._columns]
+        total = float(self._model.class_count_.sum())
+        cells = [column.cells() for column in self._columns]
         tests = _compared(cells, total, n_rows, self._model.n_features_in_)
         return [
             ColumnShift(column.partition.name, **test, **column.never_met())
@@ -333,7 +338,7 @@ class _TableColumn(ABC):
         self.partition = partition
         self._trained_missing = trained_missing  # NaN where it is not known
         self._found = np.zeros(partition.n_parts, dtype=np.int64)
-        self._missing = np.zeros(partition.n_parts, dtype=np.int64)
+        self._missing = 0
 
     @abstractmethod
     def add(self, parts: np.ndarray, rows: TableRows) -> None:
@@ -348,31 +353,22 @@ class _TableColumn(ABC):
         """The part in which a missing value falls."""
 
     def _count(self, parts: np.ndarray, missing: np.ndarray) -> None:
-        size = self.partition.n_parts
-        self._found += np.bincount(parts, minlength=size)
-        self._missing += np.bincount(parts[missing], minlength=size)
+        self._found += np.bincount(parts, minlength=self.partition.n_parts)
+        self._missing += int(np.count_nonzero(missing))
 
-    def cells(self, total: int) -> _Cells:
+    def cells(self) -> _Cells:
         """Training and scored rows of each part; missing values are a part."""
-        trained = np.rint(self.partition.counts.sum(axis=1)).astype(np.int64)
-        trained = np.clip(trained, 0, total)
-        found, labels = self._found, self.partition.labels
-        lost = 0 if np.isnan(self._trained_missing) else round(self._trained_missing)
+        labels, lost = self.partition.labels, self._trained_missing
+        trained = self.partition.counts.sum(axis=1).tolist()
+        cells = list(zip(labels, trained, self._found.tolist(), strict=True))
         own = self._part_of_missing()
-        rest = [
-            (label, ours, theirs)
-            for label, ours, theirs in zip(
-                labels, trained.tolist(), found.tolist(), strict=True
-            )
-        ]
-        apart = lost > 0 or int(self._missing.sum()) > 0
-        if np.isnan(self._trained_missing) or not apart or labels[own] == "missing":
-            return _Cells(rest)
-        lost = min(lost, rest[own][1])
-        missing = int(self._missing.sum())
-        label, ours, theirs = rest[own]
-        rest[own] = (label, ours - lost, theirs - missing)
-        return _Cells([*rest, ("missing", lost, missing)])
+        nothing = np.isnan(lost) or not (lost > 0 or self._missing)
+        if nothing or labels[own] == "missing":  # or apart already
+            return _Cells(cells)
+        label, ours, theirs = cells[own]
+        lost = min(lost, ours)
+        cells[own] = (label, ours - lost, theirs - self._missing)
+        return _Cells([*cells, ("missing", lost, self._missing)])
 
 
 class _NumberColumn(_TableColumn):
@@ -409,9 +405,8 @@ class _NumberColumn(_TableColumn):
         if self._outside:
             found["outside_rows"] = self._outside
             found["outside_example"] = self._shown(self._furthest)
-        missing = int(self._missing.sum())
-        if missing and self._trained_missing == 0:
-            found["unseen_rows"] = missing
+        if self._missing and self._trained_missing == 0:
+            found["unseen_rows"] = self._missing
         return found
 
     def _shown(self, number: float) -> float | str:
@@ -465,13 +460,13 @@ def _rows_of(chosen: Sequence[bool], level: Levels) -> np.ndarray:
 class _Cells:
     """The parts of a column: (label, training rows, scored rows) each."""
 
-    def __init__(self, parts: list[tuple[str, int, int]]) -> None:
+    def __init__(self, parts: list[tuple[str, float, int]]) -> None:
         self.labels = [label for label, _, _ in parts]
-        self.counts = np.array([own[1:] for own in parts], dtype=np.int64).T
+        self.counts = np.array([own[1:] for own in parts], dtype=np.float64).T
 
 
 def _compared(
-    columns: list[_Cells], total: int, n_rows: int, n_candidates: int
+    columns: list[_Cells], total: float, n_rows: int, n_candidates: int
 ) -> list[dict[str, Any]]:
     """Fields of a `ColumnShift` for each column: every part against the others.
 
@@ -483,21 +478,28 @@ def _compared(
     """
     if not columns:
         return []
-    if total < 1 or n_rows < 1:
+    sizes = np.rint(np.minimum([total, n_rows], _MOST_TESTED))
+    if sizes.min() < 1:
         return [{} for _ in columns]
-    test = IndependenceTest(np.array([total, n_rows], dtype=np.int64))
-    every = test.pvalues(np.hstack([own.counts for own in columns]).astype(np.float64))
+    test = IndependenceTest(sizes.astype(np.int64))
+    counts = np.hstack([own.counts for own in columns])
+    shares = np.minimum(counts / np.array([[total], [n_rows]]), 1.0)
+    every = test.pvalues(np.rint(shares * sizes[:, None]))
     ends = np.cumsum([own.counts.shape[1] for own in columns])
     found = []
-    for own, p_values in zip(columns, np.split(every, ends[:-1]), strict=True):
+    for own, p_values, share in zip(
+        columns,
+        np.split(every, ends[:-1]),
+        np.split(shares, ends[:-1], axis=1),
+        strict=True,
+    ):
         n_parts = p_values.shape[0]
         # Of two parts each is all that the other is not: one test.
         tests = 1 if n_parts == 2 else n_parts
         at = int(np.argmin(p_values[:tests]))
         p_value = min(1.0, tests * float(p_values[at]))
         adjusted = min(1.0, n_candidates * p_value)
-        shares = own.counts / np.array([[total], [n_rows]])
-        divergence = _divergence(shares)
+        divergence = _divergence(share)
         found.append(
             {
                 "divergence": divergence,
@@ -505,8 +507,8 @@ def _compared(
                 "adjusted_p_value": adjusted,
                 "shifted": adjusted <= _LEVEL and divergence >= _LEAST_DIVERGENCE,
                 "part": own.labels[at],
-                "training_share": float(shares[0, at]),
-                "scored_share": float(shares[1, at]),
+                "training_share": float(share[0, at]),
+                "scored_share": float(share[1, at]),
             }
         )
     return found

@@ -75,7 +75,7 @@ _HANGUL = (
     "않없니를은할오파위용면음요영화게까구거러내너네적조선동신원세안모무문국계경관당데드된될되말미"
     "반방번분비산생소속실심업연예유으임작저점중진차체출치타트특표행호후"
 )
-_MARKS = "\xa0“”’„–—…«»‘°€£§©®™•·´`¨"
+_MARKS = "\xa0«»“”’„–—…‘°€£§©®™•·´`¨"
 #: Letters that are beside each other make a word; signs and digits belong to none.
 _WORDS = re.compile(r"[^\W\d_]+")
 _LETTERS_OF_ASCII = re.compile(r"[A-Za-z]")
@@ -85,7 +85,7 @@ _ASCII = math.log(1 / 90)
 _BROKEN = -20.0  # a byte that an encoding has no character for
 _CONTROL = -15.0
 _LAST = 1 / 20_000
-_STRANGE_WORD = math.log(0.003)
+_STRANGE_WORD = math.log(0.01)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Alphabet:
     @computed_once
     def _chances(self) -> dict[str, float]:
         chances: dict[str, float] = {}
-        for share, letters in (*self.groups, (0.02, _MARKS)):
+        for share, letters in (*self.groups, (0.15, _MARKS)):
             ranks = {letter: 1 / (i + 4) for i, letter in enumerate(letters)}
             total = sum(ranks.values())
             for letter, rank in ranks.items():

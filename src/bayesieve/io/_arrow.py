@@ -59,16 +59,13 @@ def _plain(batch: Any) -> Any:
 
 @contextmanager
 def _opened(file: DataFile) -> Iterator[tuple[Any, Iterator[Any]]]:
-    """Open a file, a stream or the first version of Feather: (schema, batches)."""
+    """Open a file, such as Feather, or a stream: (schema, batches)."""
     pyarrow = needs("pyarrow")
     path, _ = file.readable
     with pyarrow.memory_map(path) as source:
         head = source.read(6)
         source.seek(0)
-        if head[:4] == b"FEA1":
-            table = needs("pyarrow.feather").read_table(source)
-            yield table.schema, iter(table.to_batches())
-        elif head == b"ARROW1":
+        if head == b"ARROW1":
             with needs("pyarrow.ipc").open_file(source) as reader:
                 numbers = range(reader.num_record_batches)
                 yield reader.schema, map(reader.get_batch, numbers)

@@ -7,7 +7,9 @@ are; where that was guessed from how they are written, the guess is noted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from bayesieve.io._string_column import (
 )
 from bayesieve.io._suspicions import missing_as
 from bayesieve.utils._optional import optional_module
+from bayesieve.utils._resources import thread_count
 
 __all__ = [
     "as_frame",
@@ -33,6 +36,7 @@ __all__ = [
     "read_columns",
 ]
 
+_MANY_CELLS = 2_000_000
 _STRINGS = ("string", "large_string", "string_view")
 
 
@@ -55,10 +59,14 @@ def read_columns(
     marks : Marks, optional
     """
     kinds, marks = kinds or {}, marks or Marks()
-    read = [
-        read_column(table.column(i), name, kinds.get(name), marks)
-        for i, name in enumerate(names)
-    ]
+    columns = [table.column(i) for i in range(len(names))]
+    said = [kinds.get(name) for name in names]
+    own = partial(read_column, marks=marks)
+    if table.num_rows * len(names) < _MANY_CELLS:
+        read = list(map(own, columns, names, said))
+    else:  # most of the work is done by Arrow, side by side
+        with ThreadPoolExecutor(thread_count(-1)) as pool:
+            read = list(pool.map(own, columns, names, said))
     if not marks.said:
         _settle_together(read, table)
     return read
@@ -131,6 +139,8 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
         texts = [None if own is None else str(own) for own in column.to_pylist()]
         values = np.array([*texts, None], dtype=object)[:-1]
         return ReadColumn(name, ColumnFormat("nested"), values)
+    if type.startswith("date"):  # else an object for each day
+        column = column.cast("timestamp[ms]")
     values = column.to_pandas()
     if type == "bool":
         if values.dtype == bool:

@@ -40,7 +40,6 @@ _MAGIC = {
 _CONTENT = {
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
-    b"FEA1": "arrow",
     b"\xff\xff\xff\xff": "arrow",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "xlsx",
 }

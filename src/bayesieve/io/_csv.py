@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesieve.io._bad_rows import BadRows
-from bayesieve.io._duckdb import literal, needs, quoted
+from bayesieve.io._duckdb import literal, needs, quoted, reading_errors
 from bayesieve.io._format import Format, record_batches
 from bayesieve.io._layout import Layout, csv_quotes, found_layout
 from bayesieve.io._row_bounds import (
+    VECTOR_ROWS,
     check_last_row,
     oversized,
+    physical_memory,
     too_long,
     value_bytes,
 )
@@ -82,7 +85,7 @@ class Csv(Format):
                     done += batch.num_rows
                     yield batch
                 return
-            except needs("duckdb").Error as error:
+            except reading_errors() as error:
                 if oversized(error) or not _is_of_rows(error):
                     raise
         yield from self._careful_rows(file, layout, places, bad_rows, rows, done)
@@ -100,11 +103,14 @@ class Csv(Format):
     ) -> Iterator[Any]:
         """Yield the rows as DuckDB reads them, as long as there is nothing odd."""
         query = self._query(file, layout, places)
+        path, compression = file.readable
+        # Rows of a file that is not packed take no more memory than it has bytes.
+        small = compression is None and os.path.getsize(path) < physical_memory() // 16
+        vector = rows if small else VECTOR_ROWS
         n_bytes = 0
-        for batch in record_batches(file.connection.sql(query), rows):
+        for batch in record_batches(file.connection.sql(query), rows, vector=vector):
             n_bytes += sum(map(value_bytes, batch.columns))
             yield batch
-        path, compression = file.readable
         check_last_row(
             path, compression, file.stream, file.longest, n_bytes, told=repr(file.path)
         )
@@ -260,7 +266,8 @@ class _Fields:
             if self._left < 0:
                 raise too_long(f"A row of {self._told}", self._longest)
             if self._spaced:
-                self._has_spaced |= self._is_spaced(line)
+                if ' "' in line or '" ' in line:
+                    self._has_spaced |= self._is_spaced(line)
                 self._raw.append(line)
             yield line
 

@@ -26,6 +26,7 @@ __all__ = [
     "querying_connection",
     "quoted",
     "reading_connection",
+    "reading_errors",
     "refuse_address",
 ]
 
@@ -45,6 +46,12 @@ _LEAST_MEMORY, _MEMORY_PER_THREAD = 4 << 30, 1 << 28
 def needs(name: str) -> Any:
     """Import an optional dependency of the extra `text`."""
     return optional_module(name, purpose="Reading files", extra="text")
+
+
+def reading_errors() -> tuple[type[Exception], ...]:
+    """What DuckDB raises while it reads, also through Arrow and before version 2.0."""
+    arrow = needs("pyarrow").ArrowException
+    return needs("duckdb").Error, RuntimeError, OSError, arrow
 
 
 def quoted(text: str) -> str:

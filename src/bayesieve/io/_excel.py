@@ -130,10 +130,10 @@ def _named(file: DataFile, rows: list[list[Any]]) -> _Table:
     header = title_rows(texts, filled)
     skipped = sum(any(row) for row in texts[:header])
     if skipped:
-        lines = "row" if skipped == 1 else "rows"
+        lines = "1 row" if skipped == 1 else f"{skipped} rows"
         file.note(
-            f"Skipped {skipped} {lines} above the header of {file.path!r}; --no-header "
-            "reads all as rows."
+            f"Left out above the header of {file.path!r}: {lines}; "
+            "--no-header reads them as rows."
         )
     if header_looks_like_data(texts[header], texts[header + 1 :]):
         file.note(

@@ -24,7 +24,12 @@ from bayesieve.io._containers import (
     without_packing,
 )
 from bayesieve.io._csv import Csv, Text, Tsv, csv_label
-from bayesieve.io._duckdb import needs, reading_connection, refuse_address
+from bayesieve.io._duckdb import (
+    needs,
+    reading_connection,
+    reading_errors,
+    refuse_address,
+)
 from bayesieve.io._encodings import (
     Decoding,
     LineKinds,
@@ -418,9 +423,7 @@ class DataFile:
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
-        # DuckDB before 2.0 lets a RuntimeError out for a damaged Parquet file.
-        arrow = needs("pyarrow").ArrowException
-        return needs("duckdb").Error, RuntimeError, arrow, *UNPACKING_ERRORS
+        return *reading_errors(), *UNPACKING_ERRORS
 
     def check_columns(
         self, names: Iterable[str], columns: Sequence[str] | None = None

@@ -117,12 +117,17 @@ def _told_problem(error: Exception) -> str | None:
     return None
 
 
-def record_batches(relation: Any, rows: int) -> Iterator[Any]:
-    """Yield the rows of a relation as Arrow batches, bounded in rows and in bytes."""
+def record_batches(
+    relation: Any, rows: int, *, vector: int = VECTOR_ROWS
+) -> Iterator[Any]:
+    """Yield the rows of a relation as Arrow batches, bounded in rows and in bytes.
+
+    DuckDB gives `vector` rows at a time; few, where nothing else bounds their bytes.
+    """
     stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
     waiting: list[Any] = []
     n_rows = n_bytes = 0
-    for batch in stream(min(rows, VECTOR_ROWS)):
+    for batch in stream(min(rows, vector)):
         waiting.append(batch)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesieve.io._bad_rows import BadRows
-from bayesieve.io._duckdb import identifier, literal, needs, quoted
+from bayesieve.io._duckdb import identifier, literal, quoted, reading_errors
 from bayesieve.io._format import Format, record_batches
 from bayesieve.io._row_bounds import oversized, refuse_deep_json, too_long
 
@@ -51,7 +51,7 @@ class Json(Format):
             return []
         try:
             found = file.connection.sql(f"FROM {self._source(file)} LIMIT 0")
-        except needs("duckdb").Error as error:
+        except reading_errors() as error:
             self._refuse_line(file, error)
             raise
         kinds = map(str, found.types)
@@ -82,7 +82,7 @@ class Json(Format):
             yield from record_batches(
                 file.connection.sql(f"SELECT {asked} FROM {source}"), rows
             )
-        except needs("duckdb").Error as error:
+        except reading_errors() as error:
             self._refuse_line(file, error)
             raise
 

@@ -103,7 +103,7 @@ def found_layout(
         cut = _cut(lines, given, file, header=file.options.header)
     else:
         cut = _best_cut(lines, delimiters, file)
-        if cut is None and may_be_lines:
+        if may_be_lines and (cut is None or cut.fit < 1):
             return Layout(["text"], LINES, 0)
     if cut is None:
         cut = _one_column(lines, file)
@@ -134,10 +134,10 @@ def _named(file: DataFile, cut: _Cut, above: int) -> Layout:
     names, below = list(cut.names), [row for row in cut.rows[cut.header + 1 :] if row]
     skipped = sum(any(map(str.strip, row)) for row in cut.rows[: cut.header])
     if skipped:
-        lines = "line" if skipped == 1 else "lines"
+        lines = "1 line" if skipped == 1 else f"{skipped} lines"
         file.note(
-            f"Skipped {skipped} {lines} above the header of {path!r}; --no-header reads "
-            "all as rows."
+            f"Left out above the header of {path!r}: {lines}; --no-header "
+            "reads them as rows."
         )
     # Every row may end with a delimiter, the header too.
     if len(names) == cut.width + 1 and not names[-1].strip():

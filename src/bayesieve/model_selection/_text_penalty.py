@@ -85,7 +85,7 @@ class _Judged:
 
 def choose_text_penalty(
     folds: Sequence[Fold], column_slope: Floats, progress: Progress
-) -> float:
+) -> float | None:
     """Penalty of each n-gram with the least loss on the test rows, for all rows.
 
     Of penalties with next to the same loss the largest, which has fewest n-grams.
@@ -97,7 +97,8 @@ def choose_text_penalty(
     column_slope : ndarray of shape (n_columns,)
         Penalties of the columns, for all rows.
     progress : Progress
-        When time is up or Ctrl-C is pressed, the best penalty so far is the answer.
+        When time is up or Ctrl-C is pressed, the best penalty so far is the answer;
+        None if there is none.
     """
     losses: dict[float, float] = {}
     largest = 0.0
@@ -123,10 +124,12 @@ def choose_text_penalty(
             best = min(losses, key=losses.__getitem__)
             for near in (best * _RATIO**0.5, best / _RATIO**0.5):
                 try_penalty(min(near, largest))
-    enough = min(losses.values(), default=np.inf) * (1.0 + _SPARE)
-    best = max((p for p, loss in losses.items() if loss <= enough), default=largest)
+    if not losses:
+        return None if progress.stopped != "converged" else 2.0 * _LEAST_NATS
+    enough = min(losses.values()) * (1.0 + _SPARE)
+    best = max(p for p, loss in losses.items() if loss <= enough)
     # At the largest no n-gram has a weight, and with all rows none should have one.
-    return best if best < largest else 2.0 * max(largest, _LEAST_NATS)
+    return best if best < largest else 2.0 * largest
 
 
 def _total(rows: JointRows) -> float:

@@ -161,7 +161,8 @@ class SelectiveNB(TextWeightedNB):
     term_weights_ : dict of str to ndarray
         Weights of these n-grams, in (0, 1].
     text_penalty_ : float
-        With texts: penalty of a weight of one for each n-gram, in nats.
+        With texts: penalty of a weight of one for each n-gram, in nats; where
+        `feature_cost` gives several, the largest.
     text_options_ : dict of str to dict
         How each text column was cut, as arguments of CountVectorizer.
     class_intercept_ : ndarray of shape (n_classes,)
@@ -496,22 +497,14 @@ class SelectiveNB(TextWeightedNB):
 
     def _given_text_penalties(self, ngrams: list[NGrams]) -> list[float | None]:
         """Penalty of an n-gram of each text column, where the user gives its cost."""
-        given: Any = self.feature_cost
-        names = self._column_names()
-        if hasattr(given, "to_dict") and all(isinstance(n, str) for n in given.index):
-            given = given.to_dict()
-        found: list[float | None] = []
-        for j, own in zip(self._reader.text_columns, ngrams, strict=True):
-            cost = None if given is None else given
-            if isinstance(given, dict):
-                cost = given.get(names[j])
-            elif given is not None:
-                cost = given[j]
-            if cost is not None:
-                whole = feature_costs(np.array([float(cost)]), max(own.n_distinct, 1))
-                cost = self.regularization * float(whole[0])
-            found.append(cost)
-        return found
+        unknown = np.full(self.n_features_in_, np.nan)
+        costs = self._preparation_costs(unknown, self._column_names())
+        return [
+            None
+            if np.isnan(cost)
+            else self.regularization * float(feature_costs(cost, own.n_distinct))
+            for cost, own in zip(costs[self._reader.text], ngrams, strict=True)
+        ]
 
     def _prior_of(self, found: PreparedRows | StreamPartitions) -> ColumnPrior:
         """What is known of the informative columns among some partitions."""
@@ -588,13 +581,14 @@ class SelectiveNB(TextWeightedNB):
         if hasattr(given, "to_dict") and all(isinstance(n, str) for n in given.index):
             given = given.to_dict()  # a pandas Series goes by its labels
         if isinstance(given, dict):
-            known = dict(zip(names, found.tolist(), strict=True))
             for name in given:
-                if name not in known:
+                if name not in names:
                     raise ValueError(f"{must} name columns of X. Got {name!r}.")
-            given = [*(known | given).values()]
-        costs = np.asarray(given, dtype=object)
-        if costs.shape != found.shape:
+            values, places = [*given.values()], [names.index(n) for n in given]
+        else:
+            values, places = given, [*range(found.shape[0])]
+        costs = np.asarray(values, dtype=object)
+        if costs.shape != (len(places),):
             raise ValueError(
                 f"{must} hold a finite number for each of the {found.shape[0]} "
                 f"columns. Got an array of shape {costs.shape}."
@@ -602,7 +596,9 @@ class SelectiveNB(TextWeightedNB):
         for cost in costs.tolist():
             if not isinstance(cost, Real) or not np.isfinite(float(cost)):
                 raise ValueError(f"{must} hold finite numbers. Got {cost!r}.")
-        return costs.astype(np.float64)
+        found = found.copy()
+        found[places] = costs.astype(np.float64)
+        return found
 
     def _tell(self, result: WeightResult) -> None:
         self.criterion_ = float(result.value)

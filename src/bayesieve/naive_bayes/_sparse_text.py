@@ -34,6 +34,7 @@ from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
+from bayesieve.text._unspaced import warn_if_unspaced
 from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._validation import encode_labels, label_array, refuse_one_class
 
@@ -438,17 +439,19 @@ class SparseTextNB(SparseNaiveBayes):
     def _count_coded(
         self, texts: Any, codes: np.ndarray, classes: np.ndarray
     ) -> ClassCounts:
+        options = self._text_options()
         with limited_threads(self.n_jobs):
             counts = count_texts(
                 ClassCounts,
                 texts,
                 codes,
                 classes,
-                self._text_options(),
+                options,
                 n_jobs=self.n_jobs,
                 memory_budget=self.memory_budget,
                 decode_error=self.decode_error,
             )
+        warn_if_unspaced(counts.feature_names, options)
         return self._of_model(counts)
 
     def _of_model(self, counts: ClassCounts) -> ClassCounts:

@@ -169,7 +169,7 @@ class TextTable:
         """Penalty of each n-gram, by its loss on rows that were not fitted.
 
         Half the logarithm of the rows, what BIC asks of a parameter, where there are
-        too few rows for that.
+        too few rows or too little time for that.
         """
         total = float(self.class_count.sum())
         few = 0.5 * float(np.log(max(total, 2.0)))
@@ -182,7 +182,8 @@ class TextTable:
             rows, ngrams = own.training_rows()
             judged = self.take(test).rows(rows.tables, ngrams, rows.log_prior)
             folds.append((rows, judged))
-        return choose_text_penalty(folds, column_slope, progress)
+        chosen = choose_text_penalty(folds, column_slope, progress)
+        return few if chosen is None else chosen
 
 
 @dataclass(frozen=True, eq=False)

@@ -156,9 +156,8 @@ class TextWeightedNB(WeightedNaiveBayes):
             n_features=n_columns - n_texts + n_distinct,
             indices=np.concatenate([used, n_columns + np.arange(len(terms))]),
             score=np.concatenate([self.feature_importances_[used], *sizes]),
-            sentence=(
-                f"{used.size:,} of {n_columns - n_texts:,} columns and {len(terms):,} "
-                f"of {n_distinct:,} n-grams used."
+            sentence=_used_sentence(
+                (used.size, n_columns - n_texts), (len(terms), n_distinct)
             ),
             noun="features",
             named=named,
@@ -193,6 +192,16 @@ class TextWeightedNB(WeightedNaiveBayes):
         if texts:
             self.class_intercept_ = given["class_intercept_"]
             self.text_penalty_ = given["text_penalty_"]
+
+
+def _used_sentence(columns: tuple[int, int], ngrams: tuple[int, int]) -> str:
+    """How many columns and n-grams are used, each of how many."""
+    if not columns[0] and not ngrams[0]:
+        return "No column and no n-gram says anything about the label."
+    told = [f"{ngrams[0]:,} of {ngrams[1]:,} n-grams"]
+    if columns[1]:
+        told.insert(0, f"{columns[0]:,} of {columns[1]:,} columns")
+    return f"{' and '.join(told)} used."
 
 
 def _texts_of_file(given: dict[str, Any], columns: list[int]) -> list[WeightedNGrams]:

@@ -100,18 +100,21 @@ def _merge_missing(codes: np.ndarray, values: list[Any]) -> Levels:
 def read_texts(column: Any, name: str) -> list[str]:
     """The texts of a column; a missing one is empty."""
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
-    if set(map(type, values)) <= {str}:
-        return list(values)
-    for row, value in enumerate(values):
-        if isinstance(value, str):
-            continue
-        if not is_missing(value):
+    for row in _not_strings(values):
+        if not is_missing(values[row]):
             raise ValueError(
                 "A text column must hold strings or missing values. "
-                f"Got {value!r} at row {row} of {name}."
+                f"Got {values[row]!r} at row {row} of {name}."
             )
         values[row] = ""
     return list(values)
+
+
+def _not_strings(values: list[Any]) -> list[int]:
+    """Rows that hold something else than a string."""
+    if set(map(type, values)) <= {str}:
+        return []
+    return [row for row, value in enumerate(values) if not isinstance(value, str)]
 
 
 def _is_text(column: Any) -> bool:
@@ -119,8 +122,11 @@ def _is_text(column: Any) -> bool:
     if str(column.dtype).startswith(("category", "Categorical", "Enum")):
         return False
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
-    texts = [value for value in values if not is_missing(value)]
-    return set(map(type, texts)) <= {str} and reads_like_text(texts)
+    for row in _not_strings(values):
+        if not is_missing(values[row]):
+            return False
+        values[row] = None
+    return reads_like_text(values)
 
 
 def _finite(values: np.ndarray, name: str) -> np.ndarray:
