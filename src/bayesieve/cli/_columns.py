@@ -77,15 +77,32 @@ def choose_columns(
         if label is None and needs_label:
             labels = [name for name in found.labels if name not in texts]
             if not labels:
-                raise CommandError(
-                    f"which column of {where} is the label is not clear: say --label "
-                    f"COL. Its columns are {listed(names)}."
-                )
+                raise _no_label(files, names, where)
             guessed["--label"] = label = labels[0]
     features = [name for name in free if name != label and name not in texts]
     if not texts and not features:
         raise CommandError(f"{where} has no column besides the label {label!r}.")
     return Columns(label, texts, features, guessed, kinds, labels)
+
+
+def _no_label(files: DataFiles, names: list[str], where: str) -> CommandError:
+    """Say why there is no label to guess."""
+    if len(names) == 1:
+        return CommandError(
+            f"{where} has one column only, {names[0]!r}, and a label must be in "
+            "another. Hint: --sep says what stands between the columns."
+        )
+    if len(files.sample(names[:1])[names[0]]) == 1:
+        return CommandError(
+            f"{where} has one row only, from which nothing can be learnt. Hint: JSON "
+            "must hold a list of objects, or one object a line."
+            if files.format is not None and "json" in files.format.name
+            else f"{where} has one row only, from which nothing can be learnt."
+        )
+    return CommandError(
+        f"which column of {where} is the label is not clear: say --label COL. Its "
+        f"columns are {listed(names)}."
+    )
 
 
 def matching(patterns: Sequence[str], names: Sequence[str], where: str) -> list[str]:

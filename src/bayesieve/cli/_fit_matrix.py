@@ -44,7 +44,7 @@ def fit_matrix(
             fitted, cv = cross_validated(X, y, k, model, arguments)
         clock.seconds["selection"] = 0.0
     else:
-        k = default_size(X.shape[1]) if k is None else k
+        k = default_size(_n_used(X)) if k is None else k
         with clock.measure("selection"):
             fitted = plain(k, **common).fit(X, y)
     with warnings.catch_warnings():
@@ -75,6 +75,13 @@ def _weighted(k: Any, model: str, arguments: argparse.Namespace) -> Any:
         choice = "best" if k == "cv" else "1se"
         return getattr(naive_bayes, f"{name}CV")(choice=choice, **common)
     return getattr(naive_bayes, name)(k=k, **common)
+
+
+def _n_used(X: Any) -> int:
+    """How many columns have any value; svmlight files may begin with column 0 or 1."""
+    return (
+        int(np.count_nonzero(X.getnnz(axis=0))) if hasattr(X, "getnnz") else X.shape[1]
+    )
 
 
 def cross_validated(

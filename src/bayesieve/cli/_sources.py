@@ -38,6 +38,10 @@ def open_data(
         return MatrixData(files, arguments), nothing
     from bayesieve.cli._interrupts import Interrupt
     from bayesieve.cli._labelled_rows import LabelledRows
+    from bayesieve.cli._reading_told import (
+        say_repeated_texts,
+        say_what_is_odd_about_labels,
+    )
 
     columns = choose_columns(files, arguments)
     if files.notes:
@@ -51,6 +55,7 @@ def open_data(
         used = {*columns.features, *columns.texts}
         names = [name for name in files.columns if name in used]
         rows = LabelledRows(files, names, label, hold=True)
+        say_what_is_odd_about_labels(rows.labels)
         return TableData(files, columns, names, rows, arguments), columns
     from bayesieve.cli._text_data import TextData
 
@@ -59,6 +64,8 @@ def open_data(
     saves = getattr(arguments, "save", None) and not getattr(arguments, "weights", 0)
     with Interrupt(bool(saves)) as interrupt:
         rows = LabelledRows(files, columns.texts, label, interrupt=interrupt)
+    say_what_is_odd_about_labels(rows.labels)
+    say_repeated_texts(rows.first.column(0).to_pylist())
     return TextData(files, columns, rows, arguments), columns
 
 

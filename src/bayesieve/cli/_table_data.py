@@ -22,7 +22,7 @@ from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_su
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
-from bayesieve.io._inspect import ColumnFacts, column_facts
+from bayesieve.io._inspect import ROLES, ColumnFacts, column_facts
 from bayesieve.io._roles import left_out
 from bayesieve.naive_bayes import SelectiveNB
 
@@ -65,7 +65,7 @@ class TableData:
         self._every, self.read = read, read
         if self.model == "selective":
             self.read = read = self._without_empty(read)
-        say_how_read(read, self.ignored)
+        say_how_read(self._every, self.ignored)
         if arguments.analyzer is None:
             for own in read:
                 if own.kind == "text":
@@ -79,15 +79,20 @@ class TableData:
         found = {own.name: left_out(own) for own in read if own.name not in said}
         kept = [own for own in read if not found.get(own.name)]
         if not kept:
-            return read
+            plain = [own for own in read if own.kind != "nested"]
+            if not plain:
+                raise CommandError(
+                    f"no column of {self.files.name!r} has one value a row: all hold "
+                    "lists or objects."
+                )
+            return plain
         self.ignored = {name: why for name, why in found.items() if why}
         return kept
 
     def facts(self) -> list[ColumnFacts]:
         """What each column is, for a report; the label last."""
-        roles = {"identifier": "id", "constant": "constant"}
         found = [
-            column_facts(own, roles.get(self.ignored.get(own.name, ""), own.kind), [])
+            column_facts(own, ROLES.get(self.ignored.get(own.name, ""), own.kind), [])
             for own in self._every[:_MOST_FACTS]
         ]
         classes = [str(label) for label in self.labels.classes.tolist()]

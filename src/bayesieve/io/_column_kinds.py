@@ -18,11 +18,13 @@ from bayesieve.io._column_format import ColumnFormat, Marks, ReadColumn
 from bayesieve.io._number_styles import NumberStyle
 from bayesieve.io._string_column import (
     StringColumn,
+    are_codes,
     plain_numbers,
     points_between_thousands,
     said_dates,
     said_numbers,
 )
+from bayesieve.io._suspicions import missing_as
 from bayesieve.utils._optional import optional_module
 from bayesieve.utils._resources import thread_count
 
@@ -99,8 +101,13 @@ def read_column(
         return _typed(column, name, kind)
     if kind in ("", "number"):
         plain = None if marks.said else plain_numbers(column)
+        if plain is not None and kind == "" and are_codes(plain, column):
+            guessed = "codes with zeros in front as categories"
+            return replace(
+                StringColumn(column).as_they_are(name, "category"), guessed=guessed
+            )
         if plain is not None:
-            doubt = points_between_thousands(plain, column)
+            doubt = points_between_thousands(plain, column) or missing_as(plain)
             return ReadColumn(name, ColumnFormat("number"), plain, doubt=doubt)
     strings = StringColumn(column)
     if kind in ("category", "text"):
@@ -109,8 +116,12 @@ def read_column(
         return said_numbers(strings, name, marks)
     if kind == "date":
         return said_dates(strings, name, date)
-    found = strings.numbers(name, marks) or strings.dates(name)
-    return found or strings.nearly_numbers(name, marks)
+    return (
+        strings.numbers(name, marks)
+        or strings.dates(name)
+        or strings.nearly_dates(name)
+        or strings.nearly_numbers(name, marks)
+    )
 
 
 # ----------------------------------------------------------------- columns with types
@@ -120,10 +131,14 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
     """Read a column that has a type of its own."""
     type = str(column.type)
     if type.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
-        raise ValueError(
-            f"Column {name!r} must hold plain values: numbers, strings, dates or truth "
-            f"values. Got {type}. Hint: --drop '{name}'"
-        )
+        if kind:
+            raise ValueError(
+                f"Column {name!r} was said to hold {kind}s, and holds {type} in the "
+                f"file. Hint: --drop '{name}'"
+            )
+        texts = [None if own is None else str(own) for own in column.to_pylist()]
+        values = np.array([*texts, None], dtype=object)[:-1]
+        return ReadColumn(name, ColumnFormat("nested"), values)
     if type.startswith("date"):  # else an object for each day
         column = column.cast("timestamp[ms]")
     values = column.to_pandas()
@@ -144,7 +159,10 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
         raise ValueError(
             f"Column {name!r} was said to hold {kind}s, and holds {type} in the file."
         )
-    return ReadColumn(name, ColumnFormat("number" if numeric else "category"), values)
+    if not numeric:
+        return ReadColumn(name, ColumnFormat("category"), values)
+    doubt = missing_as(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    return ReadColumn(name, ColumnFormat("number"), values, doubt=doubt)
 
 
 # ---------------------------------------------------------------------- as known before

@@ -16,6 +16,7 @@ __all__ = [
     "UNPACKING_ERRORS",
     "Packed",
     "content_of",
+    "holds_no_data",
     "looked_into",
     "without_packing",
 ]
@@ -41,6 +42,23 @@ _CONTENT = {
     b"ARROW1": "arrow",
     b"\xff\xff\xff\xff": "arrow",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "xlsx",
+}
+#: What other files begin with, that people take for data.
+_OTHERS = {
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"%PDF-": "a PDF document",
+    b"SQLite format 3": "a database of SQLite",
+    b"\x89HDF": "an HDF5 file",
+    b"\x80\x04\x95": "a pickle of Python",
+    b"\x80\x05\x95": "a pickle of Python",
+    b"\x93NUMPY": "an array of NumPy",
+    b"RDX3": "a workspace of R",
+    b"{\\rtf": "a document of a word processor",
+    b"<!doctype html": "a web page, perhaps one that asks to sign in",
+    b"<html": "a web page, perhaps one that asks to sign in",
+    b"version https://git-lfs": "a pointer of Git LFS: the data was not fetched",
 }
 _BOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 UNPACKING_ERRORS = (
@@ -127,6 +145,16 @@ def content_of(head: bytes) -> str | None:
         if head.startswith(magic):
             return own
     return None
+
+
+def holds_no_data(head: bytes) -> str:
+    """Say what a file is that begins so, if that can be no table."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    for magic, told in _OTHERS.items():
+        begins = head[: len(magic)]
+        if begins == magic or (magic[:1] == b"<" and begins.lower() == magic):
+            return told
+    return ""
 
 
 def _archive(path: str, told: str) -> tuple[str | None, str | None]:

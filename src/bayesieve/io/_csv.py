@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._duckdb import literal, needs, quoted, reading_errors
 from bayesieve.io._format import Format, record_batches
-from bayesieve.io._layout import Layout, found_layout
+from bayesieve.io._layout import Layout, csv_quotes, found_layout
 from bayesieve.io._row_bounds import (
     VECTOR_ROWS,
     check_last_row,
@@ -79,7 +79,7 @@ class Csv(Format):
         place = {name: i for i, name in enumerate(layout.names)}
         places = [place[name] for name in names]
         done = 0
-        if len(layout.names) <= _WIDE:
+        if len(layout.names) <= _WIDE and not layout.has_other_ends:
             try:
                 for batch in self._rows(file, layout, places, rows):
                     done += batch.num_rows
@@ -121,11 +121,13 @@ class Csv(Format):
             f"coalesce(f{own}, '') AS c{i}" for i, own in enumerate(places)
         )
         path, compression = file.readable
-        quote = "''" if layout.is_lines else "'\"'"
+        quote, escape = quoted(layout.quote), quoted(layout.escape)
+        if layout.is_lines:
+            quote = escape = "''"
         return (
             f"SELECT {asked} FROM read_csv({quoted(literal(path))}, "
             f"auto_detect = false, header = false, skip = {layout.skip}, "
-            f"delim = {quoted(layout.delimiter)}, quote = {quote}, escape = {quote}, "
+            f"delim = {quoted(layout.delimiter)}, quote = {quote}, escape = {escape}, "
             f"compression = '{compression or 'none'}', "
             f"columns = {{{kinds}}}, max_line_size = {file.longest}, "
             f"buffer_size = {max(file.longest, _LEAST_BUFFER)})"
@@ -243,9 +245,11 @@ class _Fields:
             delimiter=delimiter,
             strict=True,
             quoting=csv.QUOTE_NONE if layout.is_lines else csv.QUOTE_MINIMAL,
+            **csv_quotes(layout.quote, layout.escape),
         )
         own = re.escape(delimiter)
-        spaces = r"[ \t]*" if delimiter not in " \t" else ""
+        usual = layout.quote == layout.escape == '"'
+        spaces = r"[ \t]*" if delimiter not in " \t" and usual else ""
         # A field with spaces around its quotes, which are no part of it.
         self._field = re.compile(
             rf'{spaces}"((?:[^"]|"")*)"{spaces}(?={own}|[\r\n]*\Z)|([^{own}\r\n]*)'

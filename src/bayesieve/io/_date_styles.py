@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from bayesieve.utils._optional import optional_module
 
-__all__ = ["ISO", "DateGuess", "dates", "guess_dates"]
+__all__ = [
+    "ISO",
+    "DateGuess",
+    "dates",
+    "guess_dates",
+    "guess_several_formats",
+    "look_like_dates",
+]
 
 #: What is not a format of its own: all that ISO 8601 allows.
 ISO = "ISO8601"
+#: Stands between the formats of a column that has several.
+_OR = " or "
+_MOST_FORMATS = 3
 _LOOKED_AT = 500
 _DAY = re.compile(
     r"\s*(\d{4}-\d\d|\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}"
@@ -27,28 +38,40 @@ _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p"
 
 @dataclass(frozen=True)
 class DateGuess:
-    """A format that all values have; `other` too, with days and months exchanged."""
+    """A format that values have; `other` too, with days and months exchanged."""
 
     format: str
     other: str | None = None
 
 
 def dates(values: Any, format: str, errors: str = "raise") -> Any:
-    """Return a series of strings as times without zone, of microseconds or finer."""
+    """Return a series of strings as times without zone, of microseconds or finer.
+
+    The format may be several, each for the values that have none of those before.
+    """
     pandas = optional_module("pandas", purpose="Reading tables", extra="cli")
-    found = pandas.to_datetime(values, errors=errors, format=format, utc=True)
+    values = values.str.strip()
+    first, *others = format.split(_OR)
+    errors = "coerce" if others else errors
+    found = pandas.to_datetime(values, errors=errors, format=first, utc=True)
+    for own in others:
+        more = pandas.to_datetime(values, errors="coerce", format=own, utc=True)
+        found = found.fillna(more)
     return found.dt.tz_localize(None)
 
 
 def guess_dates(distinct: Any) -> DateGuess | None:
     """Return the format of the values of a column (an Arrow array), if it has one."""
-    pandas = optional_module("pandas", purpose="Reading tables", extra="cli")
-    first = [str(value) for value in distinct[:_LOOKED_AT].to_pylist()]
+    first = _first(distinct)
     if not first or not all(map(_DAY.match, first)):
         return None
+    pandas = optional_module("pandas", purpose="Reading tables", extra="cli")
     some, every = pandas.Series(first), None
     found: list[str] = []
-    for format in (ISO, *(day + time for day in _DAYS for time in _TIMES)):
+    for format in _formats():
+        # One value rules most formats out, and quickly.
+        if format != ISO and not _has_format(first[0], format):
+            continue
         if dates(some, format, errors="coerce").isna().any():
             continue
         every = pandas.Series(distinct.to_pylist()) if every is None else every
@@ -61,6 +84,54 @@ def guess_dates(distinct: Any) -> DateGuess | None:
     # Of 01/02/03 the year is last, or four digits would be.
     swapped = [own for own in found[1:] if own.upper() == _exchanged(found[0]).upper()]
     return DateGuess(found[0], swapped[0] if swapped else None)
+
+
+def look_like_dates(distinct: Any) -> float:
+    """Return the share of some values of a column that begin like dates."""
+    first = _first(distinct)
+    return sum(bool(_DAY.match(own)) for own in first) / max(len(first), 1)
+
+
+def guess_several_formats(distinct: Any) -> DateGuess | None:
+    """Return the formats of values that are written in more than one way.
+
+    None where one of them leaves open what the day is and what the month.
+    """
+    pandas = optional_module("pandas", purpose="Reading tables", extra="cli")
+    rest = pandas.Series([own for own in _first(distinct) if _DAY.match(own)])
+    formats: list[str] = []
+    while len(rest) and len(formats) < _MOST_FORMATS:
+        possible = [
+            own
+            for own in _formats()
+            if own == ISO or any(_has_format(value, own) for value in rest)
+        ]
+        read = {own: dates(rest, own, "coerce").notna() for own in possible}
+        best = max(read, key=lambda own: int(read[own].sum()))
+        swapped = [own for own in read if own.upper() == _exchanged(best).upper()]
+        either = [own for own in swapped if own != best and read[own].any()]
+        if not read[best].any() or either or set(swapped) & set(formats):
+            break
+        formats.append(best)
+        rest = rest[~read[best]]
+    # What is left may be strays, or too many ways.
+    return DateGuess(_OR.join(formats)) if formats else None
+
+
+def _first(distinct: Any) -> list[str]:
+    return [str(value) for value in distinct[:_LOOKED_AT].to_pylist()]
+
+
+def _formats() -> tuple[str, ...]:
+    return (ISO, *(day + time for day in _DAYS for time in _TIMES))
+
+
+def _has_format(value: str, format: str) -> bool:
+    try:
+        datetime.strptime(value.strip(), format)
+    except ValueError:
+        return False
+    return True
 
 
 def _exchanged(format: str) -> str:

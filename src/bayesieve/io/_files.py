@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import glob
+import json
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from bayesieve.io._containers import (
     PACKED_ENDINGS,
     UNPACKING_ERRORS,
     Packed,
+    holds_no_data,
     looked_into,
     without_packing,
 )
@@ -259,8 +261,15 @@ class DataFile:
             self.note(f"{path!r} is {how}, unlike its name, and is read so.")
         if named is None and packed.member is not None:
             named = format_of(packed.member)
+        other = holds_no_data(packed.head)
+        if other and (named is None or named.name != "txt"):
+            raise ValueError(f"{path!r} is {other}, not a table.")
         if named is not None and named.is_encoded:
-            return named
+            seems = _json_format(packed)
+            if seems is None or named.name in ("json", "svmlight", seems.name):
+                return named
+            self.note(f"{path!r} is read as {seems.told}, which it holds.")
+            return seems
         seems = _text_format(packed)
         if seems is None:
             if named is None:
@@ -444,6 +453,18 @@ def _text_format(packed: Packed) -> Format | None:
         return _BY_NAME["jsonl" if head.startswith(b"{") else "json"]
     lines = head.splitlines()
     return _BY_NAME["csv"] if lines and re.search(rb"[,;\t|]", lines[0]) else None
+
+
+def _json_format(packed: Packed) -> Format | None:
+    """Return the format of a text that begins as JSON does, and as nothing else."""
+    head = packed.head.removeprefix(codecs.BOM_UTF8).strip()
+    if re.match(rb"\[\s*\{", head):
+        return _BY_NAME["json"]
+    try:
+        found = json.loads(head.splitlines()[0]) if head.startswith(b"{") else None
+    except (ValueError, RecursionError):
+        return None
+    return _BY_NAME["jsonl"] if isinstance(found, dict) else None
 
 
 def _standard_input() -> Iterator[bytes]:

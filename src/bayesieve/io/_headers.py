@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|\.\d+)([eE][+-]?\d+)?\s?%?")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2})?.*)?")
 _LEAST = 0.8  # share of a column that must be of one kind
 _MOST_TITLES = 20
-_SPACE_AND_QUOTES = " \t\r\n\ufeff\xa0'\""
+_SPACES = " \t\r\n\ufeff\xa0"
 
 
 def place_names(number: int) -> list[str]:
@@ -31,7 +31,7 @@ def tidy_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     >>> tidy_names(["a", " a ", ""])
     (['a', 'a_2', 'column 3'], ["'a' (column 2) is 'a_2'"])
     """
-    stripped = [name.strip(_SPACE_AND_QUOTES) for name in names]
+    stripped = [_stripped(name) for name in names]
     taken = set(stripped)
     found: dict[str, None] = {}
     changes = []
@@ -48,6 +48,14 @@ def tidy_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
             changes.append(f"{base!r} (column {place}) is {own!r}")
         found[own] = None
     return list(found), changes
+
+
+def _stripped(name: str) -> str:
+    """A name without spaces and quotes around it."""
+    name = name.strip(_SPACES)
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
+        name = name[1:-1].strip(_SPACES)
+    return name
 
 
 def _kind(value: str) -> str:
@@ -69,8 +77,8 @@ def header_looks_like_data(names: Sequence[str], rows: Sequence[Sequence[str]]) 
     """Whether the first row of a table seems to be one of its rows, not its header.
 
     It is when names are numbers or dates where the columns below hold the same, and no
-    column says otherwise, or when each name is a value of its own column as well.
-    Names that count, such as years, are names.
+    column says otherwise, or when each name is a value of its own column as well, or
+    one of few. Names that count, such as years, are names.
 
     >>> header_looks_like_data(["5.1", "setosa"], [["4.9", "setosa"], ["4.7", "other"]])
     True
@@ -79,7 +87,7 @@ def header_looks_like_data(names: Sequence[str], rows: Sequence[Sequence[str]]) 
     >>> header_looks_like_data(["town", "2019", "2020"], [["Oslo", "3", "4"]])
     False
     """
-    names = [name.strip(_SPACE_AND_QUOTES) for name in names]
+    names = [_stripped(name) for name in names]
     if not rows or not any(names):
         return False
     columns = [[row[i] for row in rows if i < len(row)] for i in range(len(names))]
@@ -98,7 +106,14 @@ def header_looks_like_data(names: Sequence[str], rows: Sequence[Sequence[str]]) 
     if same:
         return True
     own = [name in values for name, values in zip(names, columns, strict=True) if name]
-    return len(rows) > 2 and len(own) > 1 and all(own)
+    if len(rows) > 2 and len(own) > 1 and all(own):
+        return True
+    # A label such as "yes" is a value of its column many times.
+    return any(
+        values.count(name) > len(values) / 10 and len(set(values)) <= len(values) / 5
+        for name, values in zip(names, columns, strict=True)
+        if name
+    )
 
 
 def title_rows(rows: Sequence[Sequence[str]], width: int) -> int:

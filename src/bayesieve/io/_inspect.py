@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,11 +26,13 @@ from bayesieve.io._roles import (
     n_distinct,
     n_missing,
 )
-from bayesieve.io._suspicions import gives_label_away, repeated_rows
+from bayesieve.io._suspicions import gives_label_away, odd_labels, repeated_rows
 from bayesieve.utils._scripts import script_of
 
 __all__ = ["ColumnFacts", "Inspection", "column_facts", "inspect", "inspect_table"]
 
+#: Roles of columns that say nothing, by the reason.
+ROLES = {"identifier": "id", "constant": "constant", "nested": "ignored"}
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 40
 
@@ -240,6 +243,8 @@ def read_whole(
     batches, n_bytes, notes = [], 0, []
     for file in files:
         for batch in file.batches(names, bad_rows):
+            if file.format.leaves_gaps:
+                batch = _without_gaps(batch, bad_rows, file)
             batches.append(batch)
             n_bytes += batch.nbytes
             if n_bytes > most:
@@ -257,6 +262,18 @@ def read_whole(
         rows = "1 row" if bad_rows.skipped == 1 else f"{bad_rows.skipped:,} rows"
         notes.append(f"{rows} cannot be read. The first: {bad_rows.first}")
     return table, [*dict.fromkeys(found), *notes]
+
+
+def _without_gaps(batch: Any, bad_rows: BadRows, file: DataFile) -> Any:
+    """Leave out rows without any value, which may be lines that cannot be read."""
+    empty = np.ones(batch.num_rows, dtype=bool)
+    for column in batch.columns:
+        empty &= column.is_null().to_numpy(zero_copy_only=False)
+    if not empty.any():
+        return batch
+    told = f"A line of {file.path!r} has no values, or cannot be read."
+    bad_rows.found(int(empty.sum()), told)
+    return batch.filter(needs("pyarrow").array(~empty))
 
 
 def _of_one_schema(batches: list[Any]) -> list[Any]:
@@ -312,6 +329,8 @@ def inspect_table(
             others = [repr(own) for own in roles.labels if own != label][:4]
             other = f"; it could be {' or '.join(others)}" if others else ""
             found.append(f"guessed to be the label{other}")
+        if role == "label":
+            found += odd_labels(column.name, *_classes(column))
         if codes is not None and role in ("number", "category", "date"):
             share = gives_label_away(column, codes, n_classes)
             if share is not None:
@@ -319,6 +338,8 @@ def inspect_table(
                     f"tells the label in {100 * share:.4g} % of the rows; a column "
                     "that is known only once the label is must be left out"
                 )
+        if column.kind == "nested":
+            found.append("holds lists or objects, and not one value a row: not used")
         facts.append(column_facts(column, role, found))
     every = [*notes]
     repeated = repeated_rows(read, np.zeros(table.num_rows, dtype=np.int64))
@@ -338,6 +359,16 @@ def _codes(
     return np.array([found[value] for value in own.values], np.int64), len(found)
 
 
+def _classes(own: ReadColumn) -> tuple[list[Any], list[int]]:
+    """Labels as they are written, and how many rows each has."""
+    values = own.values
+    if own.strings is not None:
+        written = [*own.strings.values.to_pylist(), ""]
+        values = [written[code] for code in own.strings.codes.tolist()]
+    there = Counter(value for value in values if value not in (None, ""))
+    return list(there), list(there.values())
+
+
 def _role(
     own: ReadColumn, label: str | None, ignored: Sequence[str], said: Mapping[str, Any]
 ) -> str:
@@ -346,7 +377,7 @@ def _role(
     if own.name in ignored:
         return "ignored"
     why = "" if own.name in said else left_out(own)
-    return {"identifier": "id", "constant": "constant"}.get(why, own.kind)
+    return ROLES.get(why, own.kind)
 
 
 def column_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
@@ -357,8 +388,8 @@ def column_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
     if values.dtype.kind in "iuf":
         there = values[values == values]
         kind = "integer" if (there == np.floor(there)).all() else "decimal"
-    elif values.dtype.kind == "M":
-        kind = "date"
+    elif own.kind in ("date", "nested"):
+        kind = own.kind
     elif role == "text":
         kind = f"text ({script_of([str(value or '') for value in values[:1000]])})"
     if kind == "string" and distinct == 2:

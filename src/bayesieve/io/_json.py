@@ -125,6 +125,7 @@ class JsonLines(Json):
     told = "JSON lines"
     endings = (".jsonl", ".ndjson")
     form = "newline_delimited"
+    leaves_gaps = True
 
     def _refuse_line(self, file: DataFile, error: Exception) -> None:
         if oversized(error):

@@ -11,9 +11,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesieve.io._headers import (
     header_looks_like_data,
@@ -25,13 +25,13 @@ from bayesieve.io._row_bounds import too_long
 if TYPE_CHECKING:
     from bayesieve.io._files import DataFile
 
-__all__ = ["LINES", "Layout", "found_layout"]
+__all__ = ["LINES", "Layout", "csv_quotes", "found_layout"]
 
 #: Separates nothing: each line is one field, quotes and all.
 LINES = "\x1f"
 _USUAL = ",;\t|"
 #: Where every row has as many, and nothing else separates.
-_RARE = ": "
+_RARE = ": ~^\x01"
 _SAMPLE_BYTES, _SAMPLE_ROWS = 1 << 18, 200
 #: Stands at the end of lines of a file that goes on.
 _MORE = "more"
@@ -44,12 +44,16 @@ class Layout:
     """Names of the columns of a text file, and how its rows are cut.
 
     `skip` is the number of rows above the values, blank ones and the header included;
-    `line_ends` are those of the first rows.
+    `quote` stands around a value, `escape` before a quote within. Where the first line
+    ends in another way than the next, `has_other_ends`.
     """
 
     names: list[str]
     delimiter: str
     skip: int
+    quote: str = '"'
+    escape: str = '"'
+    has_other_ends: bool = False
 
     @property
     def is_lines(self) -> bool:
@@ -66,6 +70,8 @@ class _Cut:
     width: int
     header: int
     fit: float
+    quote: str = '"'
+    escape: str = '"'
 
     @property
     def names(self) -> list[str]:
@@ -85,6 +91,7 @@ def found_layout(
     file that nothing cuts into the same number of fields holds one text a line.
     """
     lines, above = _first_lines(file), 0
+    first = [line for line in lines[:2] if line is not _MORE and line[-1:] in "\r\n"]
     marked = _MARK.fullmatch(lines[0]) if lines else None
     given = file.options.sep
     if marked:  # "sep=;", as Excel writes it
@@ -100,6 +107,7 @@ def found_layout(
             return Layout(["text"], LINES, 0)
     if cut is None:
         cut = _one_column(lines, file)
+    cut = _otherwise_quoted(cut, lines, file)
     if given is None and cut.width > 1 and cut.delimiter != delimiters[0]:
         told = _WORDS.get(cut.delimiter, repr(cut.delimiter))
         file.note(
@@ -111,7 +119,11 @@ def found_layout(
             f"{file.path!r} is read as a table whose fields are separated by {told}; "
             "--sep changes it."
         )
-    return _named(file, cut, above)
+    found = _named(file, cut, above)
+    ends = {line[len(line.rstrip("\r\n")) :] for line in first}
+    return replace(
+        found, quote=cut.quote, escape=cut.escape, has_other_ends=len(ends) > 1
+    )
 
 
 def _named(file: DataFile, cut: _Cut, above: int) -> Layout:
@@ -173,13 +185,42 @@ def _first_lines(file: DataFile, most: int = _SAMPLE_BYTES) -> list[str]:
     return [*found, _MORE]
 
 
-def _cut(lines: Sequence[str], delimiter: str, file: DataFile, *, header: bool) -> _Cut:
+def _otherwise_quoted(cut: _Cut, lines: Sequence[str], file: DataFile) -> _Cut:
+    """Cut rows again whose values have single quotes, or backslashes before quotes."""
+    header = file.options.header
+    single = [own.strip() for own in cut.names]
+    if len(single) > 1 and all(re.fullmatch("'.+'", own) for own in single):
+        again = _cut(lines, cut.delimiter, file, header=header, quote="'", escape="'")
+        if again.fit >= cut.fit:
+            file.note(f"The values of {file.path!r} have single quotes around them.")
+            return again
+    if any('\\"' in line for line in lines) and cut.delimiter != LINES:
+        again = _cut(lines, cut.delimiter, file, header=header, escape="\\")
+        if again.fit > cut.fit or not any('""' in line for line in lines):
+            return again
+    return cut
+
+
+def _cut(
+    lines: Sequence[str],
+    delimiter: str,
+    file: DataFile,
+    *,
+    header: bool,
+    quote: str = '"',
+    escape: str = '"',
+) -> _Cut:
     rows: list[list[str]] = []
     goes_on = lines[-1] is _MORE
     lines = lines[:-1] if goes_on else lines
     # Spaces before a quote are no part of a value.
     spaces = delimiter not in " \t"
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaces)
+    reader = csv.reader(
+        lines,
+        delimiter=delimiter,
+        skipinitialspace=spaces,
+        **csv_quotes(quote, escape),
+    )
     try:
         for row in islice(reader, _SAMPLE_ROWS):
             rows.append(row)
@@ -205,7 +246,14 @@ def _cut(lines: Sequence[str], delimiter: str, file: DataFile, *, header: bool) 
         or (header and first == width - 1 and (width < 3 or fit < 1))
     ):
         fit = 0.0
-    return _Cut(delimiter, rows, width, place, fit)
+    return _Cut(delimiter, rows, width, place, fit, quote, escape)
+
+
+def csv_quotes(quote: str, escape: str) -> dict[str, Any]:
+    """Return how quotes are written, as Python's module asks for it."""
+    if escape == quote:
+        return {"quotechar": quote}
+    return {"quotechar": quote, "escapechar": escape, "doublequote": False}
 
 
 def _width(row: Sequence[str], wanted: int | None = None) -> int:

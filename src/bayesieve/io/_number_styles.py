@@ -8,21 +8,25 @@ where two styles give different ones, both are returned, so that somebody can be
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from unicodedata import decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.io._duckdb import needs
 
-__all__ = ["PLAIN", "NumberStyle", "StyleGuess", "guess_style"]
+__all__ = ["PLAIN", "NumberStyle", "StyleGuess", "guess_style", "several_units"]
 
 _CODES = (
     "USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|KRW|"
     "MXN|ZAR|TRY|SGD|HKD"
 )
 _UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
+#: What is measured: kg, ms, km/h, °C, m², years.
+_MEASURE = r"[\p{L}°µ][\p{L}°µ/²³.]{0,11}"
 _MINUS, _APOSTROPHE = "\u2212", "\u2019"
 _SPACES = "\u00a0\u2007\u2009\u202f"  # that may stand between digits, made plain ones
 _SPACE = rf"[\s{_SPACES}]*"
@@ -32,10 +36,13 @@ _WRITTEN = (
     rf"^{_SPACE}(?P<open>\(?){_SPACE}(?P<sign>[-+{_MINUS}]?){_SPACE}(?P<before>{_UNIT})?"
     rf"{_SPACE}(?P<sign2>[-+{_MINUS}]?){_SPACE}"
     rf"(?P<digits>[0-9.,'{_APOSTROPHE} {_SPACES}]*[0-9][.,]?)"
-    rf"(?P<power>[eE][-+]?[0-9]+)?{_SPACE}(?P<after>{_UNIT})?(?P<sign3>-?)"
+    rf"(?P<power>[eE][-+]?[0-9]+)?{_SPACE}(?P<after>{_UNIT}|{_MEASURE})?(?P<sign3>-?)"
     rf"(?P<close>\)?){_SPACE}$"
 )
 _LOOKED_AT = 500  # values that rule most columns out
+#: What is not to be made a number is marked: ="12" and '12 in spreadsheets, "12" in
+#: JSON.
+_MARKED = r"""^\s*(?:=?"(.*)"|'([^']*)'?)\s*$"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,12 @@ class NumberStyle:
     decimal: str = "."
     thousands: str = ""
     unit: str = ""
+
+    @property
+    def _units(self) -> list[str]:
+        """Units that values have: none beside a currency is the same, beside k not."""
+        needed = self.unit and not re.fullmatch(_UNIT, self.unit)
+        return [self.unit] if needed else ["", self.unit]
 
     def _digits(self) -> str:
         """What digits look like in this style."""
@@ -64,8 +77,9 @@ class NumberStyle:
         """
         pc = _compute()
         values = values.cast("string")
-        unit = re.escape(self.unit) + "?" if len(self.unit) == 1 else ""
-        simple = rf"^-?{unit} ?{self._digits()} ?{unit}$"
+        short = len(self.unit) == 1 and "" in self._units
+        unit = re.escape(self.unit) + "?" if short else ""
+        simple = rf"^-?{unit} ?{self._digits()} ?{unit}$" if "" in self._units else "^$"
         fits = pc.fill_null(pc.match_substring_regex(values, simple), False)
         plain = values if pc.all(fits).as_py() else values.filter(fits)
         for mark in (self.unit if unit else "", " ", self.thousands):
@@ -83,7 +97,7 @@ class NumberStyle:
     def _numbers(self, written: _Written) -> NDArray[np.float64]:
         pc = _compute()
         fits = pc.match_substring_regex(written.digits, f"^{self._digits()}$")
-        known = pc.is_in(written.unit, value_set=_array(["", self.unit]))
+        known = pc.is_in(written.unit, value_set=_array(self._units))
         fits = pc.and_(pc.fill_null(fits, False), known)
         plain = pc.if_else(fits, written.digits, None)
         if self.thousands:
@@ -139,7 +153,10 @@ def _as_floats(values: Any, decimal: str) -> NDArray[np.float64]:
 def _cut(values: Any) -> _Written:
     """Cut strings into sign, unit and digits; null digits for what is no number."""
     pc = _compute()
-    parts = pc.extract_regex(values.cast("string"), _WRITTEN)
+    values = pc.replace_substring_regex(values.cast("string"), _MARKED, r"\1\2")
+    if not pc.all(pc.string_is_ascii(values)).as_py():
+        values = _array([_in_ascii(own) for own in values.to_pylist()])
+    parts = pc.extract_regex(values, _WRITTEN)
     digits, before, after = (
         pc.struct_field(parts, name) for name in ("digits", "before", "after")
     )
@@ -161,7 +178,15 @@ def _cut(values: Any) -> _Written:
     )
 
 
-def _array(values: list[str]) -> Any:
+def _in_ascii(text: str | None) -> str | None:
+    """Write the digits of any script as 0 to 9."""
+    if text is None or not any(map(str.isdecimal, text)):
+        return text
+    text = text.replace("\u066b", ".").replace("\u066c", ",")
+    return "".join(str(decimal(own)) if own.isdecimal() else own for own in text)
+
+
+def _array(values: Sequence[str | None]) -> Any:
     return needs("pyarrow").array(values, "string")
 
 
@@ -198,6 +223,20 @@ def guess_style(
     best, values = readings[0]
     others = [own for own, other in readings if not np.array_equal(other, values)]
     return StyleGuess(best, values, others[0] if others else None)
+
+
+def several_units(distinct: Any) -> list[str]:
+    """Return the units of a column of numbers, if it has more than one.
+
+    An empty one is that of numbers without a unit.
+    """
+    written = _cut(distinct[:_LOOKED_AT])
+    if not len(distinct) or written.digits.null_count > 0.05 * len(written.digits):
+        return []
+    units = [own for own in written.unit.unique().to_pylist() if own is not None]
+    if any(re.fullmatch("[A-Z]", own) and own not in "KMB" for own in units):
+        return []  # seats such as 12A, not measures
+    return units if len(units) > 1 else []
 
 
 def _said(decimal: str | None, thousands: str | None) -> tuple[NumberStyle, ...]:

@@ -31,6 +31,8 @@ _TEXTS = (
 )
 _YES_NO = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 _MOST_CLASSES = 50
+_MOST_NUMBERS = 10
+_NUMBER = re.compile(r"[-+]?[0-9.,]+")
 #: Rows from which values that are all different say nothing.
 _LEAST_ROWS = 20
 _IDENTIFIER = re.compile(
@@ -116,14 +118,26 @@ def _labels(sample: Mapping[str, Sequence[Any]], said: str | None) -> list[str]:
     flags = [name for name in likely if _is_flag(name, there[name])]
     partly = [name for name in likely if _rank(name, words=True) is not None]
     partly.sort(key=lambda name: _rank(name, words=True) or 0)
-    # By custom the label of a table is its last column.
-    last = [name for name in likely if name == list(sample)[-1]]
+    # By custom the label of a table is its last column; empty ones are none.
+    filled = [name for name in sample if _is_filled(sample[name])]
+    last = [name for name in likely if name == filled[-1]]
     first = [*exactly, *(flags if len(flags) == 1 else ()), *partly, *last]
-    if not first and len(likely) == 1:
-        first = likely
+    if not first:
+        answers = [name for name in likely if there[name] in _YES_NO]
+        first = likely if len(likely) == 1 else answers if len(answers) == 1 else []
     if not first:
         return []
-    return list(dict.fromkeys([*first, *flags, *likely]))
+    few = [name for name in likely if not _is_measured(there[name])]
+    return list(dict.fromkeys([*first, *flags, *few]))
+
+
+def _is_filled(values: Sequence[Any]) -> bool:
+    return any(value not in (None, "") for value in values)
+
+
+def _is_measured(found: set[str]) -> bool:
+    """Tell numbers of many values, which are rather measured than classes."""
+    return len(found) > _MOST_NUMBERS and all(map(_NUMBER.fullmatch, found))
 
 
 def _can_be_labels(values: Sequence[Any]) -> bool:
@@ -187,6 +201,8 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def left_out(read: ReadColumn) -> str:
     """Say why a column says nothing about any label; empty if it may."""
     values = np.asarray(read.values)
+    if read.kind == "nested":
+        return "nested"
     if not values.size:
         return ""
     if values.dtype.kind in "iuf":

@@ -10,13 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.io._column_format import ColumnFormat, Marks, ReadColumn
-from bayesieve.io._date_styles import ISO, dates, guess_dates
+from bayesieve.io._date_styles import (
+    ISO,
+    dates,
+    guess_dates,
+    guess_several_formats,
+    look_like_dates,
+)
 from bayesieve.io._duckdb import needs
-from bayesieve.io._number_styles import NumberStyle, StyleGuess, guess_style
+from bayesieve.io._number_styles import (
+    NumberStyle,
+    StyleGuess,
+    guess_style,
+    several_units,
+)
 from bayesieve.utils._optional import optional_module
 
 __all__ = [
     "StringColumn",
+    "are_codes",
     "plain_numbers",
     "points_between_thousands",
     "said_dates",
@@ -54,11 +66,14 @@ _MISSING_NUMBERS = (
         "<NA>",
         "NaT",
     ),
+    *("0000-00-00", "0000-00-00 00:00:00", "00/00/0000", "00.00.0000"),
 )
 # A column is one of numbers if nearly all rows have one, and the others say few things.
 _LOOKED_AT = 200
 _NUMBER = re.compile(r"^\W*[0-9][0-9.,' \u00a0\u202f]*\W*$")
 _MOST_STRAYS, _LEAST_SHARE, _LEAST_NUMBERS = 20, 0.95, 10
+#: Digits from which zeros in front mean a code: of a town, an article; not an hour.
+_SHORTEST_CODE = 4
 
 
 class StringColumn:
@@ -140,8 +155,7 @@ class StringColumn:
             return None
         doubt = ""
         values = self.times(guess.format)
-        shown, row = str(distinct[0]), int(np.argmax(~np.isnat(values)))
-        read = np.datetime_as_string(values[row], unit="D")
+        shown, read = str(distinct[0]).strip(), _day(values)
         if guess.other is not None:
             doubt = (
                 "has dates whose day and month cannot be told apart: "
@@ -161,8 +175,46 @@ class StringColumn:
         found = dates(pandas.Series(texts, dtype=object), format, errors)
         return found.to_numpy()[self.codes]
 
+    def nearly_dates(self, name: str) -> ReadColumn | None:
+        """Dates in several formats or with few strays, which are missing."""
+        distinct = self.distinct()
+        if look_like_dates(distinct) < 0.5:
+            return None
+        guess = guess_several_formats(distinct)
+        there, share = ~self.no_number[self.codes], 0.0
+        if guess is not None:
+            values = self.times(guess.format, errors="coerce")
+            stray = np.isnat(values) & there
+            share = 1.0 - float(stray.sum() / there.sum())
+        shown = str(distinct[0]).strip()
+        if guess is None or share < _LEAST_SHARE:
+            doubt = (
+                "is read as categories, though its values look like dates, such as "
+                f"{shown!r}, in more than one way of writing. --types "
+                f"'{name}=date:%d/%m/%Y' reads one, and takes others as missing"
+            )
+            return self.as_they_are(name, "category", doubt)
+        guessed = f"dates written as {guess.format}"
+        if stray.any():
+            first = str(self.values[self.codes[int(np.argmax(stray))]])
+            number = int(stray.sum())
+            values_are = (
+                "1 value that is" if number == 1 else f"{number:,} values that are"
+            )
+            guessed += f", and {values_are} no date ({first!r}) as missing"
+        format = ColumnFormat("date", date=guess.format, strays=bool(stray.any()))
+        return ReadColumn(name, format, values, guessed)
+
     def nearly_numbers(self, name: str, marks: Marks) -> ReadColumn:
         """Numbers with few strays, which are missing; else a category."""
+        units = several_units(self.distinct())
+        if len(units) > 1 and len(self.values) >= _LEAST_NUMBERS:
+            shown = ", ".join(repr(own) if own else "none" for own in units[:4])
+            doubt = (
+                f"is read as categories: its numbers have several units ({shown}), and "
+                f"cannot be compared. Hint: make them one unit, or --drop '{name}'"
+            )
+            return self.as_they_are(name, "category", doubt)
         if not self._some_numbers():
             return self.as_they_are(name, "category")
         share, numbers, style = self.best_numbers(marks)
@@ -282,8 +334,17 @@ def _is_in(values: Any, known: Sequence[str]) -> NDArray[np.bool_]:
     )
 
 
+def _day(values: NDArray[Any]) -> str:
+    """The first day, as it is written in ISO 8601."""
+    first = int(np.argmax(~np.isnat(values)))
+    return str(np.datetime_as_string(values[first], unit="D"))
+
+
 def _is_plain(distinct: Any, numbers: NDArray[np.float64]) -> bool:
     """Whether numbers are what any program reads from their strings."""
+    from pyarrow import compute
+
+    distinct = compute.utf8_trim_whitespace(distinct)
     for own in (distinct[:_LOOKED_AT], distinct):
         plain = _cast(own)
         if plain is None or not np.array_equal(plain, numbers[: len(own)]):
@@ -353,6 +414,23 @@ def _without_missing(column: Any) -> Any:
     return compute.if_else(missing, pyarrow.scalar(None, column.type), column)
 
 
+def are_codes(numbers: NDArray[Any], column: Any) -> bool:
+    """Tell codes of one length, of which some begin with a zero, such as 01234."""
+    from pyarrow import compute
+
+    there = numbers[~np.isnan(numbers)]
+    if not there.size or there.min() < 0 or not (there == np.floor(there)).all():
+        return False
+    written = _without_missing(column)
+    lengths = compute.min_max(compute.binary_length(written)).as_py()
+    length = lengths["max"]
+    if length != lengths["min"] or length < _SHORTEST_CODE:
+        return False
+    if there.min() >= 10 ** (length - 1):
+        return False
+    return bool(compute.all(compute.match_substring_regex(written, "^[0-9]+$")).as_py())
+
+
 def points_between_thousands(numbers: NDArray[Any], column: Any) -> str:
     """Say that 1.250 beside 950 may be more than a thousand."""
     there = numbers[~np.isnan(numbers)]
@@ -366,7 +444,10 @@ def points_between_thousands(numbers: NDArray[Any], column: Any) -> str:
         return ""
     from pyarrow import compute
 
-    pointed = column.filter(compute.match_substring(column, "."))
+    has_point = compute.match_substring(column, ".")
+    if compute.sum(has_point).as_py() == there.size:
+        return ""  # three decimals, in all of them
+    pointed = column.filter(has_point)
     pattern = r"^\s*-?[1-9][0-9]{0,2}\.[0-9]{3}\s*$"
     if not compute.all(compute.match_substring_regex(pointed, pattern)).as_py():
         return ""

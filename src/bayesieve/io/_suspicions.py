@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,12 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.io._column_format import ReadColumn
+from bayesieve.io._roles import n_distinct
 
-__all__ = ["gives_label_away", "repeated_rows"]
+__all__ = [
+    "gives_label_away",
+    "missing_as",
+    "odd_labels",
+    "repeated_rows",
+    "repeats_are_odd",
+]
 
 _LEAST_ROWS = 30
 _MOST_ROWS = 100_000  # looked at, evenly spaced
 _NEARLY = 0.99  # of the rows
+#: What old programs write for a value that is missing.
+_STAND_INS = re.compile(r"-9|-?(99|999|9999|99999|999999|9999999|99999999)(\.0)?")
+_LEAST_STAND_INS = 5
+_NO_LABELS = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "<NA>", "#N/A")
 
 
 def gives_label_away(
@@ -66,6 +78,76 @@ def _by_intervals(values: NDArray[Any], codes: NDArray[np.integer[Any]]) -> floa
     n_changes = int(np.count_nonzero(changes))
     n_classes = np.unique(codes).size
     return float(1.0 - max(0, n_changes - n_classes + 1) / codes.size)
+
+
+def missing_as(numbers: NDArray[np.float64]) -> str:
+    """Say that -999 may stand for missing values: frequent, and unlike all others."""
+    there = numbers[~np.isnan(numbers)]
+    if there.size < _LEAST_ROWS:
+        return ""
+    for value in (there.min(), there.max()):
+        if not _STAND_INS.fullmatch(f"{value:.0f}"):
+            continue
+        others = there[there != value]
+        if there.size - others.size < _LEAST_STAND_INS or not others.size:
+            continue
+        largest = np.abs(others).max()
+        if value < 0 <= others.min() or abs(value) > 2 * largest:
+            share = f"{100 * (1 - others.size / there.size):.2g} %"
+            return (
+                f"has the value {value:.0f} in {share} of its rows, unlike all others: "
+                "if it stands for missing ones, leave them empty in the file"
+            )
+    return ""
+
+
+def odd_labels(column: str, classes: Sequence[Any], rows: Sequence[int]) -> list[str]:
+    """Say what is odd about classes, each of so many rows; words that follow them."""
+    found = []
+    if column in classes and len(classes) > 2:
+        found.append(
+            f"has {column!r} among its classes: the header seems to be repeated within "
+            "the file. Leave it out there"
+        )
+    alike: dict[str, list[str]] = {}
+    for label in classes:
+        if isinstance(label, str):
+            alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    same = [own for own in alike.values() if len(own) > 1]
+    if same:
+        shown = "; ".join(", ".join(map(repr, own)) for own in same[:4])
+        found.append(
+            f"has classes that differ in case or spaces alone ({shown}): write them in "
+            "one way, if they are one"
+        )
+    for label, number in zip(classes, rows, strict=True):
+        if isinstance(label, str) and label.strip() in _NO_LABELS:
+            has = "1 row" if number == 1 else f"{number:,} rows"
+            found.append(
+                f"has {has} of the class {label!r}: if that means that the label is "
+                "missing, leave it empty in the file, and --skip-bad-rows leaves those "
+                "rows out"
+            )
+    single = [
+        label
+        for label, own in zip(classes, rows, strict=True)
+        if own == 1 and label != column
+    ]
+    if single:
+        more = f" and {len(single) - 4:,} more" if len(single) > 4 else ""
+        found.append(
+            f"has classes of one row only, which cannot be learnt and tested: "
+            f"{', '.join(map(repr, single[:4]))}{more}"
+        )
+    return found
+
+
+def repeats_are_odd(read: Sequence[ReadColumn], n_rows: int) -> bool:
+    """Whether columns have so many values that rows do not repeat by chance."""
+    if n_rows < _LEAST_ROWS:
+        return False
+    room = sum(np.log(max(n_distinct(own), 1)) for own in read)
+    return bool(room > 2 * np.log(n_rows) + np.log(100))
 
 
 def repeated_rows(read: Sequence[ReadColumn], codes: NDArray[np.integer[Any]]) -> int:
