@@ -110,8 +110,8 @@ def say_repeated_texts(texts: Sequence[Any]) -> None:
     if repeated >= _LEAST_REPEATED_TEXTS * len(texts) and repeated > 1:
         tell(
             f"warning: {repeated:,} of the first {len(texts):,} texts repeat an "
-            "earlier one: those held out may have been learnt, and the accuracy is too good. "
-            "Hint: leave them out of the file"
+            "earlier one: those held out may have been learnt, and the accuracy is too "
+            "good. Hint: leave them out of the file"
         )
 
 
