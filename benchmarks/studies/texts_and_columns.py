@@ -133,7 +133,7 @@ def terms_of(model: Any) -> int:
     if isinstance(model, WideText):
         return int(model.model.k_)
     if isinstance(model, SelectiveNB):
-        terms = sum(map(len, model.support_terms_.values()))
+        terms = sum(map(len, model.text_terms_.values()))
         return int(terms + model._used_columns().size)
     return int(np.count_nonzero(np.abs(model[-1].coef_).sum(axis=0)))
 

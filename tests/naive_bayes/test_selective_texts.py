@@ -36,11 +36,11 @@ def fitted():
 
 def test_texts_are_found_and_their_ngrams_have_weights(fitted):
     assert fitted._reader.text.tolist() == [True, False, False]
-    terms = fitted.support_terms_["review"]
+    terms = fitted.text_terms_["review"]
     assert terms == sorted(terms)
     assert {"great", "awful", "lovely", "dull"} <= set(terms)
     assert not {"the", "with", "and"} & set(terms)
-    weights = fitted.term_weights_["review"]
+    weights = fitted.text_weights_["review"]
     assert ((weights > 0) & (weights <= 1)).all()
     assert fitted.weights_.shape == (3,)
     assert fitted.weights_[0] == weights.max()
@@ -75,7 +75,7 @@ def test_scores_are_those_of_the_formula(fitted):
     """Intercepts, log-likelihoods of parts, and counts times log theta."""
     rows = NEW.iloc[:50]
     text = fitted._texts[0]
-    vectorizer = CountVectorizer(vocabulary=fitted.support_terms_["review"])
+    vectorizer = CountVectorizer(vocabulary=fitted.text_terms_["review"])
     counts = vectorizer.transform(rows["review"])
     expected = np.tile(fitted.class_intercept_, (50, 1))
     expected += counts @ (text.weights[:, None] * text.ngrams.slope)
@@ -94,7 +94,7 @@ def test_theta_is_that_of_multinomial_naive_bayes(fitted):
     vectorizer = CountVectorizer()
     plain = MultinomialNB().fit(vectorizer.fit_transform(frame["review"]), y)
     names = vectorizer.get_feature_names_out().tolist()
-    at = [names.index(term) for term in fitted.support_terms_["review"]]
+    at = [names.index(term) for term in fitted.text_terms_["review"]]
     logs = plain.feature_log_prob_[:, at]
     np.testing.assert_allclose(
         fitted._texts[0].ngrams.slope.T, logs - logs.mean(axis=0), atol=1e-12
@@ -158,8 +158,8 @@ def with_title(n_rows, seed):
 def test_several_text_columns():
     frame, y = with_title(800, 0)
     model = SelectiveNB().fit(frame, y)
-    assert set(model.support_terms_) == {"review", "title"}
-    assert all(len(terms) > 4 for terms in model.support_terms_.values())
+    assert set(model.text_terms_) == {"review", "title"}
+    assert all(len(terms) > 4 for terms in model.text_terms_.values())
     new, new_y = with_title(2000, 10)
     for name in frame:
         alone = SelectiveNB().fit(frame[[name]], y)
@@ -170,7 +170,7 @@ def test_at_most_k_columns_and_ngrams():
     frame, y = reviews(1000)
     for k in (1, 4, 9):
         model = SelectiveNB(k=k).fit(frame, y)
-        used = sum(map(len, model.support_terms_.values()))
+        used = sum(map(len, model.text_terms_.values()))
         assert used + model.support_[1:].sum() == k
         assert describe(model).total == k
     losses = [loss_of(SelectiveNB(k=k).fit(frame, y)) for k in (1, 4, 12)]
@@ -181,7 +181,7 @@ def test_an_exponent_below_one_gives_fewer():
     frame, y = reviews(600)
     usual = SelectiveNB().fit(frame, y)
     fewer = SelectiveNB(exponent=0.5).fit(frame, y)
-    assert len(fewer.support_terms_["review"]) <= len(usual.support_terms_["review"])
+    assert len(fewer.text_terms_["review"]) <= len(usual.text_terms_["review"])
     assert loss_of(fewer) < 0.6
 
 
@@ -200,7 +200,7 @@ def test_frames_and_arrays_of_any_library_agree(fitted):
     np.testing.assert_array_equal(
         array.predict_proba(NEW.to_numpy(dtype=object)), expected
     )
-    assert list(array.support_terms_) == ["x0"]
+    assert list(array.text_terms_) == ["x0"]
     # Columns are matched by name, in whatever order they come.
     np.testing.assert_array_equal(
         fitted.predict_proba(NEW[["shop", "review", "price"]]), expected
@@ -229,14 +229,14 @@ def test_text_columns_can_be_named(named):
     if isinstance(named, str):
         named = [named]
     model = SelectiveNB(text_features=named).fit(frame, y)
-    assert list(model.support_terms_) == ["review"]
+    assert list(model.text_terms_) == ["review"]
 
 
 @pytest.mark.parametrize("none", [None, []])
 def test_without_texts_everything_is_as_before(none):
     frame, y = reviews(300)
     model = SelectiveNB(text_features=none).fit(frame, y)
-    assert model.support_terms_ == {}
+    assert model.text_terms_ == {}
     assert not hasattr(model, "class_intercept_")
     columns = SelectiveNB().fit(frame[["price", "shop"]], y)
     np.testing.assert_array_equal(model.weights_[1:] > 0, columns.weights_ > 0)
@@ -245,9 +245,9 @@ def test_without_texts_everything_is_as_before(none):
 def test_categories_by_dtype_or_by_name_are_no_texts():
     frame, y = reviews(200)
     declared = SelectiveNB(categorical_features=["review"]).fit(frame, y)
-    assert declared.support_terms_ == {}
+    assert declared.text_terms_ == {}
     by_dtype = SelectiveNB().fit(frame.astype({"review": "category"}), y)
-    assert by_dtype.support_terms_ == {}
+    assert by_dtype.text_terms_ == {}
 
 
 def test_options_of_texts():
@@ -255,7 +255,7 @@ def test_options_of_texts():
     model = SelectiveNB(
         text_options={"ngram_range": (1, 2), "min_df": 3, "stop_words": ["great"]}
     ).fit(frame, y)
-    terms = model.support_terms_["review"]
+    terms = model.text_terms_["review"]
     assert "great" not in terms
     assert model.text_options_["review"]["ngram_range"] == (1, 2)
     assert model._texts[0].ngrams.n_distinct < 500
@@ -278,7 +278,7 @@ def test_texts_without_any_term():
     y = np.arange(40) % 2
     frame = pd.DataFrame({"t": ["a b c"] * 40, "n": y + 0.0})
     model = SelectiveNB(text_features=["t"]).fit(frame, y)
-    assert model.support_terms_ == {"t": []}
+    assert model.text_terms_ == {"t": []}
     assert model.weights_[0] == 0
     assert model.score(frame, y) == 1.0
 
@@ -288,7 +288,7 @@ def test_a_few_rows_are_enough():
     model = SelectiveNB().fit(frame, [0, 1])
     assert model.predict_proba(frame).shape == (2, 2)
     often = SelectiveNB(text_options={"min_df": 10}).fit(frame, [0, 1])
-    assert often.support_terms_ == {"t": []}
+    assert often.text_terms_ == {"t": []}
 
 
 def test_a_weight_of_two_is_the_same_row_twice():
@@ -299,7 +299,7 @@ def test_a_weight_of_two_is_the_same_row_twice():
     weighted = SelectiveNB(**options).fit(frame, y, sample_weight=weight)
     again = np.repeat(np.arange(300), weight.astype(int))
     repeated = SelectiveNB(**options).fit(frame.iloc[again], y[again])
-    assert weighted.support_terms_ == repeated.support_terms_
+    assert weighted.text_terms_ == repeated.text_terms_
     np.testing.assert_allclose(
         weighted.predict_proba(NEW), repeated.predict_proba(NEW), atol=2e-3
     )
@@ -310,13 +310,13 @@ def test_costs_of_texts_are_the_users_to_give():
     cheap, dear = (
         SelectiveNB(feature_cost={"review": cost}).fit(frame, y) for cost in (0, 500.0)
     )
-    assert len(dear.support_terms_["review"]) < len(cheap.support_terms_["review"])
+    assert len(dear.text_terms_["review"]) < len(cheap.text_terms_["review"])
     # regularization * (ln V - 1 + cost)
     distinct = cheap._texts[0].ngrams.n_distinct
     assert cheap.text_penalty_ == pytest.approx(0.1 * (np.log(distinct) - 1.0))
     free = SelectiveNB(regularization=0.0).fit(frame, y)
     assert free.text_penalty_ == 0.0
-    assert len(free.support_terms_["review"]) > len(cheap.support_terms_["review"])
+    assert len(free.text_terms_["review"]) > len(cheap.text_terms_["review"])
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_ngrams_are_listed_beside_columns(fitted):
 def test_the_sentence_of_a_model_says_what_is_used():
     frame, y = reviews(300)
     alone = SelectiveNB().fit(frame[["review"]], y)
-    n_terms = len(alone.support_terms_["review"])
+    n_terms = len(alone.text_terms_["review"])
     assert describe(alone).sentence.startswith(f"{n_terms} of ")
     assert "columns" not in describe(alone).sentence
     nothing = SelectiveNB().fit(*reviews(300, text=False, columns=False))
@@ -401,7 +401,7 @@ def test_a_saved_model_is_the_same(fitted, tmp_path):
     save_model(fitted, tmp_path / "m.model")
     again = load_model(tmp_path / "m.model")
     np.testing.assert_array_equal(again.predict_proba(NEW), fitted.predict_proba(NEW))
-    assert again.support_terms_ == fitted.support_terms_
+    assert again.text_terms_ == fitted.text_terms_
     assert again.text_options_ == fitted.text_options_
     assert describe(again).names == describe(fitted).names
     np.testing.assert_array_equal(
@@ -418,6 +418,6 @@ def test_a_new_fit_forgets_the_texts():
     frame, y = reviews(200)
     model = SelectiveNB().fit(frame, y)
     model.fit(frame[["price", "shop"]], y)
-    assert model.support_terms_ == {}
+    assert model.text_terms_ == {}
     assert not hasattr(model, "text_penalty_")
     model.predict(frame[["price", "shop"]])

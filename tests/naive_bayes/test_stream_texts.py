@@ -41,7 +41,7 @@ def test_a_stream_learns_what_a_fit_learns():
     at_once = SelectiveNB().fit(frame, y)
     model = streamed(frame, y)
     assert model.n_rows_seen_ == 2000
-    assert {"great", "awful"} <= set(model.support_terms_["review"])
+    assert {"great", "awful"} <= set(model.text_terms_["review"])
     assert loss_of(model) < loss_of(at_once) + 0.03
 
 
@@ -49,7 +49,7 @@ def test_one_chunk_is_a_fit():
     frame, y = reviews(600)
     model = SelectiveNB().partial_fit(frame, y)
     at_once = SelectiveNB().fit(frame, y)
-    assert model.support_terms_ == at_once.support_terms_
+    assert model.text_terms_ == at_once.text_terms_
     np.testing.assert_allclose(
         model.predict_proba(NEW), at_once.predict_proba(NEW), atol=0.02
     )

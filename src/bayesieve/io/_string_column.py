@@ -345,22 +345,21 @@ def _is_plain(distinct: Any, numbers: NDArray[np.float64]) -> bool:
     from pyarrow import compute
 
     distinct = compute.utf8_trim_whitespace(distinct)
-    return all(
-        _castable(own) and np.array_equal(_cast(own), numbers[: len(own)])
-        for own in (distinct[:_LOOKED_AT], distinct)
-    )
-
-
-def _castable(values: Any) -> bool:
-    try:
-        values.cast("float64")
-    except needs("pyarrow").ArrowInvalid:
-        return False
+    for own in (distinct[:_LOOKED_AT], distinct):
+        plain = _cast(own)
+        if plain is None or not np.array_equal(plain, numbers[: len(own)]):
+            return False
     return True
 
 
-def _cast(values: Any) -> NDArray[np.float64]:
-    return np.asarray(values.cast("float64").to_numpy(zero_copy_only=False))
+def _cast(values: Any) -> NDArray[np.float64] | None:
+    """Strings as numbers, None if some is written otherwise."""
+    import pyarrow
+
+    try:
+        return np.asarray(values.cast("float64").to_numpy(zero_copy_only=False))
+    except pyarrow.ArrowInvalid:
+        return None
 
 
 def _example(guess: StyleGuess, distinct: Any) -> str:
@@ -382,31 +381,34 @@ def _number(style: NumberStyle, text: str) -> str:
     return f"{value:.12g}"
 
 
-def plain_numbers(column: Any) -> Any:
+def plain_numbers(column: Any) -> NDArray[np.float64] | None:
     """Return strings as numbers where all are written plainly, which is quick."""
-    pyarrow = needs("pyarrow")
+    import pyarrow
+
     if isinstance(column, pyarrow.ChunkedArray):
         column = column.combine_chunks()
         if isinstance(column, pyarrow.ChunkedArray):
             column = pyarrow.concat_arrays(column.chunks)
     # A cast that fails has taken its time with every value: some are tried before.
-    some = column[:_LOOKED_AT], column[-_LOOKED_AT:]
-    masked = [_without_missing(own) for own in some]
-    if not all(map(_castable, masked)):
-        return None
-    if not any(own.null_count for own in masked) and _castable(column):
-        return _cast(column)
-    column = _without_missing(column)
-    if column.null_count == len(column) or not _castable(column):
-        return None
-    return _cast(column)
+    masks = False
+    if len(column) > 2 * _LOOKED_AT:
+        for part in (column[:_LOOKED_AT], column[-_LOOKED_AT:]):
+            if _cast(part) is None:
+                masks = True
+                if _cast(_without_missing(part)) is None:
+                    return None
+    found = None if masks else _cast(column)
+    if found is None:
+        column = _without_missing(column)
+        found = None if column.null_count == len(column) else _cast(column)
+    return found
 
 
 def _without_missing(column: Any) -> Any:
     """Strings, null where one says that there is no number."""
+    import pyarrow
     from pyarrow import compute
 
-    pyarrow = needs("pyarrow")
     known = pyarrow.array((*_MISSING, *_MISSING_NUMBERS), column.type)
     missing = compute.is_in(column, value_set=known)
     return compute.if_else(missing, pyarrow.scalar(None, column.type), column)
@@ -416,17 +418,17 @@ def are_codes(numbers: NDArray[Any], column: Any) -> bool:
     """Tell codes of one length, of which some begin with a zero, such as 01234."""
     from pyarrow import compute
 
-    lengths = compute.min_max(compute.binary_length(_without_missing(column))).as_py()
-    length = lengths["min"]
-    if length is None or length != lengths["max"] or length < _SHORTEST_CODE:
-        return False
     there = numbers[~np.isnan(numbers)]
-    if not (there == np.floor(there)).all() or not 0 <= there.min() < 10 ** (
-        length - 1
-    ):
+    if not there.size or there.min() < 0 or not (there == np.floor(there)).all():
         return False
-    digits = compute.match_substring_regex(_without_missing(column), "^[0-9]+$")
-    return bool(compute.all(digits).as_py())
+    written = _without_missing(column)
+    lengths = compute.min_max(compute.binary_length(written)).as_py()
+    length = lengths["max"]
+    if length != lengths["min"] or length < _SHORTEST_CODE:
+        return False
+    if there.min() >= 10 ** (length - 1):
+        return False
+    return bool(compute.all(compute.match_substring_regex(written, "^[0-9]+$")).as_py())
 
 
 def points_between_thousands(numbers: NDArray[Any], column: Any) -> str:

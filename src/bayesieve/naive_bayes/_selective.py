@@ -156,9 +156,9 @@ class SelectiveNB(TextWeightedNB):
     weights_ : ndarray of shape (n_features_in_,)
         In [0, 1]; 0 for columns that are not used. Of a text column, the largest weight
         of its n-grams. For ready-made log-likelihoods of shape (n_columns,).
-    support_terms_ : dict of str to list of str
+    text_terms_ : dict of str to list of str
         Of each text column, the n-grams with a weight, sorted.
-    term_weights_ : dict of str to ndarray
+    text_weights_ : dict of str to ndarray
         Weights of these n-grams, in (0, 1].
     text_penalty_ : float
         With texts: penalty of a weight of one for each n-gram, in nats; where
@@ -247,7 +247,7 @@ class SelectiveNB(TextWeightedNB):
     ... })
     >>> stars = [5, 1, 5, 1] * 20
     >>> model = SelectiveNB(k=2, text_features=["review"]).fit(table, stars)
-    >>> model.support_terms_
+    >>> model.text_terms_
     {'review': ['bad', 'good']}
     >>> model.predict(pd.DataFrame({"review": ["so good"], "minutes": [90.0]}))
     array([5])

@@ -93,15 +93,15 @@ class TextWeightedNB(WeightedNaiveBayes):
     # ------------------------------------------------------------------- fitted views
 
     @property
-    def support_terms_(self) -> dict[str, list[str]]:
+    def text_terms_(self) -> dict[str, list[str]]:
         """The n-grams with a weight of each text column, sorted."""
         check_is_fitted(self, "weights_")
         names = self._column_names()
         return {names[own.column]: own.terms for own in self._texts}
 
     @property
-    def term_weights_(self) -> dict[str, np.ndarray]:
-        """Weights in (0, 1] of the n-grams in `support_terms_`."""
+    def text_weights_(self) -> dict[str, np.ndarray]:
+        """Weights in (0, 1] of the n-grams in `text_terms_`."""
         check_is_fitted(self, "weights_")
         names = self._column_names()
         return {names[own.column]: own.weights for own in self._texts}
