@@ -65,6 +65,7 @@ def _renamed(file: str, *names: str, label: str = "bought", **more: object) -> C
 SEPARATORS = [
     *_as_clean("clean.csv", "tabs.tsv", "all quoted.csv", "quotes after spaces.csv"),
     *_as_clean("newlines in quotes.csv", "backslash quotes.csv", "nul bytes.csv"),
+    *_as_clean("single quotes.csv"),
     *_as_clean("trailing commas.csv", "trailing in rows.csv", "sep line.csv"),
     *_as_clean("windows.csv", "old mac.csv", "mixed ends.csv", "no last newline.csv"),
     *_as_clean("blank lines.csv", "blank first.csv", "spaces around.csv"),
@@ -74,7 +75,6 @@ SEPARATORS = [
     *_told("separated by '\\|'; --sep", "pipes.csv"),
     *_told("separated by spaces; --sep", "spaces.csv"),
     *_told("separated by '~'; --sep", "tildes.csv"),
-    *_told("have single quotes around them", "single quotes.csv"),
     *_told("above the header of .*: 2 lines; --no-header", "comment lines.csv"),
     Case(
         "excel germany.csv",

@@ -192,7 +192,6 @@ def _otherwise_quoted(cut: _Cut, lines: Sequence[str], file: DataFile) -> _Cut:
     if len(single) > 1 and all(re.fullmatch("'.+'", own) for own in single):
         again = _cut(lines, cut.delimiter, file, header=header, quote="'", escape="'")
         if again.fit >= cut.fit:
-            file.note(f"The values of {file.path!r} have single quotes around them.")
             return again
     if any('\\"' in line for line in lines) and cut.delimiter != LINES:
         again = _cut(lines, cut.delimiter, file, header=header, escape="\\")
