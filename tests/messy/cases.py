@@ -341,9 +341,12 @@ NUMBERS = [
             least=0.9,
         )
         for file, why in (
-            ("mixed decimals.csv", "is read as categories, though 50 % .* --types"),
-            ("two currencies.csv", "is read as .* units \\('.', '.'\\).* --drop"),
-            ("mixed units.csv", "is read as .* units \\('kg', 'g', 't'\\).* --drop"),
+            ("mixed decimals.csv", "is not read as numbers, though 50 % .* --types"),
+            ("two currencies.csv", "is not read as .* units \\('.', '.'\\).* --drop"),
+            (
+                "mixed units.csv",
+                "is not read as .* units \\('kg', 'g', 't'\\).* --drop",
+            ),
         )
     ),
     Case("missing spellings.csv", same=None, least=0.95),
@@ -357,7 +360,7 @@ NUMBERS = [
         least=0.95,
     ),
     *_told(
-        "column 'income' is read as categories, though 75 % of its values are numbers: "
+        "column 'income' is not read as numbers, though 75 % of its values are: "
         "others, such as 'not said', are not. --types 'income=number'",
         "many strays.csv",
         same=None,

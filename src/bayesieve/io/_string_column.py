@@ -189,8 +189,8 @@ class StringColumn:
         shown = str(distinct[0]).strip()
         if guess is None or share < _LEAST_SHARE:
             doubt = (
-                "is read as categories, though its values look like dates, such as "
-                f"{shown!r}, in more than one way of writing. --types "
+                "is not read as dates, though its values look so, such as "
+                f"{shown!r}: they are written in more than one way. --types "
                 f"'{name}=date:%d/%m/%Y' reads one, and takes others as missing"
             )
             return self.as_they_are(name, "category", doubt)
@@ -211,7 +211,7 @@ class StringColumn:
         if len(units) > 1 and len(self.values) >= _LEAST_NUMBERS:
             shown = ", ".join(repr(own) if own else "none" for own in units[:4])
             doubt = (
-                f"is read as categories: its numbers have several units ({shown}), and "
+                f"is not read as numbers: they have several units ({shown}), and "
                 f"cannot be compared. Hint: make them one unit, or --drop '{name}'"
             )
             return self.as_they_are(name, "category", doubt)
@@ -229,8 +229,8 @@ class StringColumn:
         if share >= 0.5 and n_numbers >= _LEAST_NUMBERS:
             first = str(self.values[int(np.argmax(stray))])
             doubt = (
-                f"is read as categories, though {100 * share:.0f} % of "
-                f"its values are numbers: others, such as {first!r}, are not. --types "
+                f"is not read as numbers, though {100 * share:.0f} % of "
+                f"its values are: others, such as {first!r}, are not. --types "
                 f"'{name}=number' takes those as missing"
             )
             return self.as_they_are(name, "category", doubt)
@@ -421,11 +421,13 @@ def are_codes(numbers: NDArray[Any], column: Any) -> bool:
     there = numbers[~np.isnan(numbers)]
     if not there.size or there.min() < 0 or not (there == np.floor(there)).all():
         return False
-    written = _without_missing(column)
-    lengths = compute.min_max(compute.binary_length(written)).as_py()
-    length = lengths["max"]
-    if length != lengths["min"] or length < _SHORTEST_CODE:
-        return False
+    length = 0
+    for some in (column[:_LOOKED_AT], column):  # few of them rule most columns out
+        written = _without_missing(some)
+        lengths = compute.min_max(compute.binary_length(written)).as_py()
+        length = lengths["max"] or _SHORTEST_CODE
+        if length != (lengths["min"] or length) or length < _SHORTEST_CODE:
+            return False
     if there.min() >= 10 ** (length - 1):
         return False
     return bool(compute.all(compute.match_substring_regex(written, "^[0-9]+$")).as_py())
