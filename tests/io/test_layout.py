@@ -123,6 +123,14 @@ def test_a_separator_that_is_said(tmp_path):
     assert (names, rows, notes) == (["a", "b,c"], [("1", "2,3")], [])
 
 
+def test_numbers_that_a_comma_cuts_in_two(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,c\n" + "7,1,5,x\n7,2,5,y\n" * 3)
+    with pytest.raises(
+        ValueError, match=r"4 fields, and its header has 3 names: a comm"
+    ):
+        read(tmp_path / "a.csv")
+
+
 @pytest.mark.parametrize("sep", ["", ",,", '"', "\n", "\0"])
 def test_what_cannot_separate(sep):
     with pytest.raises(ValueError, match=r"separated by one character, .* Got "):

@@ -24,7 +24,7 @@ _CODES = (
     "USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|KRW|"
     "MXN|ZAR|TRY|SGD|HKD"
 )
-_UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
+_UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰~≈]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
 #: What is measured: kg, ms, km/h, °C, m², years.
 _MEASURE = r"[\p{L}°µ][\p{L}°µ/²³.]{0,11}"
 _MINUS, _APOSTROPHE = "\u2212", "\u2019"

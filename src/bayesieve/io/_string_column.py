@@ -70,6 +70,10 @@ _MISSING_NUMBERS = (
 )
 # A column is one of numbers if nearly all rows have one, and the others say few things.
 _LOOKED_AT = 200
+_PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_TIME = re.compile(
+    r"\s*\d{1,3}:\d\d(:\d\d(\.\d+)?)?\s*([ap]\.?m\.?)?\s*", re.IGNORECASE
+)
 _NUMBER = re.compile(r"^\W*[0-9][0-9.,' \u00a0\u202f]*\W*$")
 _MOST_STRAYS, _LEAST_SHARE, _LEAST_NUMBERS = 20, 0.95, 10
 #: Digits from which zeros in front mean a code: of a town, an article; not an hour.
@@ -90,7 +94,8 @@ class StringColumn:
         encoded = column.cast("large_string").dictionary_encode()
         self.values = encoded.dictionary
         self.codes = encoded.indices.fill_null(len(self.values)).to_numpy()
-        trimmed = compute.utf8_trim_whitespace(self.values)
+        # Strings among other values of JSON have quotes.
+        trimmed = compute.utf8_trim(self.values, ' \t\r\n\u00a0"')
         self.missing = np.append(_is_in(trimmed, _MISSING), True)
         also = _is_in(trimmed, _MISSING_NUMBERS)
         self.no_number = self.missing | np.append(also, True)
@@ -158,7 +163,7 @@ class StringColumn:
         shown, read = str(distinct[0]).strip(), _day(values)
         if guess.other is not None:
             doubt = (
-                "has dates whose day and month cannot be told apart: "
+                "has dates that can be read in two ways: "
                 f"{shown!r} is read as {read}. --types '{name}=date:{guess.other}' "
                 "says otherwise"
             )
@@ -189,9 +194,9 @@ class StringColumn:
         shown = str(distinct[0]).strip()
         if guess is None or share < _LEAST_SHARE:
             doubt = (
-                "is not read as dates, though its values look so, such as "
-                f"{shown!r}: they are written in more than one way. --types "
-                f"'{name}=date:%d/%m/%Y' reads one, and takes others as missing"
+                f"is not read as dates, though its values look so, such as {shown!r}: "
+                "they are written in an unknown way, or in several. --types "
+                f"'{name}=date:%d/%m/%Y' says how, and takes others as missing"
             )
             return self.as_they_are(name, "category", doubt)
         guessed = f"dates written as {guess.format}"
@@ -215,6 +220,12 @@ class StringColumn:
                 f"cannot be compared. Hint: make them one unit, or --drop '{name}'"
             )
             return self.as_they_are(name, "category", doubt)
+        if self._are_times():
+            doubt = (
+                f"has times, such as {str(self.distinct()[0]).strip()!r}, which are "
+                "read as categories. Hint: make them numbers, of minutes for example"
+            )
+            return self.as_they_are(name, "category", doubt)
         if not self._some_numbers():
             return self.as_they_are(name, "category")
         share, numbers, style = self.best_numbers(marks)
@@ -235,6 +246,11 @@ class StringColumn:
             )
             return self.as_they_are(name, "category", doubt)
         return self.as_they_are(name, "category")
+
+    def _are_times(self) -> bool:
+        """Whether some values are all times of a day, or durations."""
+        some = self.distinct()[:_LOOKED_AT].to_pylist()
+        return len(some) >= _LEAST_NUMBERS and all(map(_TIME.fullmatch, some))
 
     def _some_numbers(self) -> bool:
         """Whether a fair share of some values could be numbers; quick."""
@@ -365,7 +381,7 @@ def _cast(values: Any) -> NDArray[np.float64] | None:
 def _example(guess: StyleGuess, distinct: Any) -> str:
     """A value that shows best how numbers are read."""
     some = distinct[:1000].to_pylist()
-    marked = [own for own in some if not own.strip().isdigit()]
+    marked = [own for own in some if not _PLAIN.fullmatch(own.strip())]
     if guess.other is not None:
         differ = [
             own
