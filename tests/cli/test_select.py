@@ -586,7 +586,7 @@ def test_columns_of_lists(tmp_path, capsys):
     rows = [([1, 2], {"a": i}, i % 2) for i in range(40)]
     path = write_jsonl(tmp_path / "d.jsonl", ("l", "d", "y"), rows)
     line = refused(capsys, "select", path, "--label", "y")
-    assert "plain values" in line
+    assert "no column of 'd.jsonl' has one value a row" in line
     assert "cannot be labels" in refused(capsys, "select", path, "--label", "l")
     assert "cannot be labels" in refused(capsys, "select", path, "--label", "d")
 

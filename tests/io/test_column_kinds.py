@@ -15,6 +15,7 @@ from bayesieve.io._column_kinds import (  # noqa: E402
     read_column,
     read_columns,
 )
+from bayesieve.io._roles import left_out  # noqa: E402
 
 
 def column(values, said=None, **marks):
@@ -148,9 +149,64 @@ def test_columns_with_types_keep_them():
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.int64()), pa.struct([("a", pa.int64())])])
-def test_columns_of_lists_are_refused(kind):
-    with pytest.raises(ValueError, match="holds list"):
-        read_column(pa.nulls(2, kind), "c")
+def test_columns_of_lists_are_left_out(kind):
+    read = read_column(pa.nulls(2, kind), "c")
+    assert read.kind == left_out(read) == "nested"
+    with pytest.raises(ValueError, match="was said to hold numbers, and holds"):
+        read_column(pa.nulls(2, kind), "c", "number")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["01234", "98765", "NA"], "category"),
+        (["0930", "1015"], "category"),
+        (["01", "12", "07"], "number"),
+        (["1234", "9876"], "number"),
+        (["01234", "12"], "number"),
+        (["0.50", "1.25"], "number"),
+    ],
+)
+def test_codes_with_zeros_in_front(values, kind):
+    read = read_column(pa.array(values), "zip")
+    assert read.kind == kind
+    assert bool(read.guessed) == (kind == "category")
+    assert read_column(pa.array(values), "zip", "number").kind == "number"
+
+
+def test_numbers_of_several_units_are_doubted():
+    read = read_column(
+        pa.array([f"{i} {'kg' if i % 2 else 'g'}" for i in range(20)]), "w"
+    )
+    assert read.kind == "category"
+    assert "several units ('g', 'kg')" in read.doubt
+    seats = read_column(pa.array([f"{i}{'ABCD'[i % 4]}" for i in range(20)]), "seat")
+    assert seats.kind == "category"
+    assert not seats.doubt
+
+
+def test_dates_in_several_formats():
+    days = ["2024-07-26", "26.07.2024", "2024-01-02 10:30:00"] * 4
+    read = read_column(pa.array([*days, "0000-00-00", ""]), "day")
+    assert read.kind == "date"
+    assert read.guessed.startswith("dates written as ")
+    assert np.isnat(read.values[-2:]).all()
+    assert read.values[0] == read.values[1] == np.datetime64("2024-07-26")
+    again = read_as(pa.table({"day": days}), ["day"], {"day": read.format})
+    assert (again[0].values == read.values[:12]).all()
+
+
+def test_days_and_months_in_both_orders_are_doubted():
+    read = read_column(pa.array(["26/07/2024", "07/26/2024", "01/02/2024"] * 5), "day")
+    assert read.kind == "category"
+    assert "more than one way" in read.doubt
+
+
+def test_dates_with_strays():
+    days = [f"2024-01-{i:02}" for i in range(1, 29)] * 2
+    read = read_column(pa.array([*days, "day"]), "day")
+    assert read.kind == "date"
+    assert "1 value that is no date ('day') as missing" in read.guessed
 
 
 def test_what_is_read_later_is_read_alike():

@@ -32,6 +32,22 @@ FILES = {
         ["separated by ';'"],
     ),
     "quotes.csv": ('"a";"b"\n"x;y";1\n', ["a", "b"], ("x;y", "1"), ["';'"]),
+    "single quotes.csv": (
+        "'a','b'\n'x, y','1'\n",
+        ["a", "b"],
+        ("x, y", "1"),
+        ["single quotes around"],
+    ),
+    "backslashes.csv": (
+        'a,b\n"x \\"y\\", z",1\n"u",2\n',
+        ["a", "b"],
+        ('x "y", z', "1"),
+        [],
+    ),
+    "tildes.csv": ("a~b~c\n1~2~3\n4~5~6\n", ["a", "b", "c"], ("1", "2", "3"), ["'~'"]),
+    "other ends.csv": ("sep=;\r\na;b\n1;2\n", ["a", "b"], ("1", "2"), []),
+    "other end.csv": ("a,b\r\n1,2\n3,4\n", ["a", "b"], ("1", "2"), []),
+    "quote in name.csv": ("'; --,b\n1,2\n", ["'; --", "b"], ("1", "2"), []),
     "one column.csv": ("text\nwell, yes\nno, well\n", ["text"], ("well, yes",), []),
     "sep.csv": ("sep=;\na;b\n1;2\n", ["a", "b"], ("1", "2"), []),
     "twice.csv": (

@@ -9,7 +9,13 @@ pa = pytest.importorskip("pyarrow")
 
 from bayesieve.io._column_kinds import read_column  # noqa: E402
 from bayesieve.io._roles import guess_roles, left_out, n_distinct  # noqa: E402
-from bayesieve.io._suspicions import gives_label_away, repeated_rows  # noqa: E402
+from bayesieve.io._suspicions import (  # noqa: E402
+    gives_label_away,
+    missing_as,
+    odd_labels,
+    repeated_rows,
+    repeats_are_odd,
+)
 
 N = 60
 NUMBERS = [i / 7 for i in range(N)]
@@ -118,3 +124,66 @@ def test_repeated_rows_are_counted():
     own = [column(table[:, j].astype(float)) for j in range(5)]
     distinct = len({tuple(row) for row in table.tolist()})
     assert repeated_rows(own, np.zeros(2000, dtype=int)) == 2000 - distinct
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "others", "told"),
+    [
+        (-999, range(100), True),
+        (-9, range(100), True),
+        (9999, range(100), True),
+        (999, range(900), False),  # the next of them
+        (-999, range(-900, 100), False),
+        (-5, range(100), False),
+    ],
+)
+def test_values_that_stand_for_missing_ones(stand_in, others, told):
+    values = np.array([*others, *[stand_in] * 10, np.nan], dtype=float)
+    assert bool(missing_as(values)) == told
+    once = np.array([*others, stand_in], dtype=float)
+    assert not missing_as(once)
+
+
+@pytest.mark.parametrize(
+    ("classes", "rows", "told"),
+    [
+        (["no", "yes"], [5, 5], []),
+        (["no", "None"], [5, 5], []),
+        ([0, 1], [1, 1], []),
+        (["NO", "no", "yes"], [5, 5, 5], ["case or spaces alone"]),
+        (["no", "yes", " yes"], [5, 5, 5], ["case or spaces alone"]),
+        (["NA", "no", "yes"], [3, 5, 5], ["3 rows of the class 'NA'"]),
+        (["maybe", "no", "yes"], [1, 5, 5], ["one row only"]),
+        (["bought", "no", "yes"], [1, 5, 5], ["header seems to be repeated"]),
+    ],
+)
+def test_odd_labels(classes, rows, told):
+    found = odd_labels("bought", classes, rows)
+    assert len(found) == len(told)
+    assert all(own in sentence for own, sentence in zip(told, found, strict=True))
+
+
+def test_repeats_of_few_categories_are_not_odd():
+    few = [column(["a", "b"] * 100), column(["x", "x", "y", "y"] * 50)]
+    assert not repeats_are_odd(few, 200)
+    many = [column(np.arange(200.0) + shift) for shift in range(3)]
+    assert repeats_are_odd(many, 200)
+
+
+@pytest.mark.parametrize(
+    ("table", "labels"),
+    [
+        # The last column that has anything.
+        ({"a": ["x", "y"] * 9, "b": ["p", "q", "r"] * 6, "c": [""] * 18}, ["b", "a"]),
+        # The only one that answers yes or no, where the last is measured.
+        (
+            {"won": ["yes", "no"] * 30, "b": ["p", "q"] * 30, "x": range(60)},
+            ["won", "b"],
+        ),
+        # Ages are no classes.
+        ({"age": [*range(20, 40)] * 3, "b": ["p", "q"] * 30}, ["b"]),
+    ],
+)
+def test_guesses_of_labels(table, labels):
+    table = {name: [str(own) for own in values] for name, values in table.items()}
+    assert guess_roles(table).labels == labels

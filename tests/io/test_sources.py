@@ -123,10 +123,10 @@ def test_arrow(name, tmp_path):
 def test_a_workbook_has_types(tmp_path):
     rows = [
         ["name", "size", "price", "new", "when", "mixed"],
-        ["a", 1, 1.5, True, ("date", 45292), 7],
-        ["b", 2, 2, False, ("date", 45293), "seven"],
+        ["a", 1, 1.5, True, datetime.date(2024, 1, 1), 7],
+        ["b", 2, 2, False, datetime.date(2024, 1, 2), "seven"],
         [None, None, None, None, None, None],
-        ["c", None, 3, True, ("date", 45294), None],
+        ["c", None, 3, True, datetime.date(2024, 1, 3), None],
     ]
     names, found, notes = read(write_xlsx(tmp_path / "a.xlsx", one=rows))
     assert names == rows[0]
@@ -356,3 +356,34 @@ def test_copies_go_with_the_files(tmp_path, monkeypatch):
     assert rows == [("était là", "x")]
     gc.collect()
     assert os.listdir(tmp_path / "t") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "a picture"),
+        (b"%PDF-1.7\n", "a PDF document"),
+        (b"  <!DOCTYPE html><html>", "a web page"),
+        (b"\x93NUMPY\x01\0", "an array of NumPy"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "the data was not fetched"),
+    ],
+)
+def test_what_is_no_table_is_called_what_it_is(content, told, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=told):
+        read(path)
+
+
+@pytest.mark.parametrize(("name", "told"), [("a.csv", "JSON lines"), ("a.jsonl", None)])
+def test_json_under_another_name(name, told, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(JSON)
+    names, rows, notes = read(path)
+    assert (names, rows) == (NAMES, ROWS)
+    assert [told in note for note in notes] == ([True] if told else [])
+    listed = tmp_path / "list.jsonl"
+    listed.write_bytes(b"[" + JSON.strip().replace(b"\n", b",\n") + b"]")
+    names, rows, [note] = read(listed)
+    assert (names, rows) == (NAMES, ROWS)
+    assert "is read as JSON, which it holds" in note

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import datetime
 import gzip
 import io
 import json
@@ -179,8 +180,6 @@ _OFFICE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 def workbook(sheets: dict[str, Sequence[Sequence[object]]]) -> bytes:
     """A workbook of Excel: numbers typed, dates as numbers with a format of dates."""
-    import datetime
-
     first = datetime.date(1899, 12, 30)
     files = {}
     for n, rows in enumerate(sheets.values(), 1):
@@ -250,8 +249,6 @@ def workbook(sheets: dict[str, Sequence[Sequence[object]]]) -> bytes:
 
 def typed() -> list[tuple[object, ...]]:
     """The table with numbers and dates instead of strings."""
-    import datetime
-
     return [
         (int(a), float(i), float(r), c, datetime.date.fromisoformat(j), b)
         for a, i, r, c, j, b in customers()
@@ -588,8 +585,6 @@ def dates() -> dict[str, str | bytes]:
         return f"{int(_day(value)[2]) % 12 + 1:02}/{_day(value)[1]}/{_day(value)[0]}"
 
     def seconds(value: str) -> str:
-        import datetime
-
         day = datetime.datetime.fromisoformat(f"{value}T00:00:00+00:00")
         return str(int(day.timestamp()))
 

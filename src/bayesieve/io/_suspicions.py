@@ -133,7 +133,7 @@ def odd_labels(column: str, classes: Sequence[Any], rows: Sequence[int]) -> list
         for label, own in zip(classes, rows, strict=True)
         if own == 1 and label != column
     ]
-    if single:
+    if single and max(rows) > 1:
         more = f" and {len(single) - 4:,} more" if len(single) > 4 else ""
         found.append(
             f"has classes of one row only, which cannot be learnt and tested: "
