@@ -3,7 +3,9 @@
 Both give Arrow batches of all columns. DuckDB finds types (`read_csv`), or gives text
 as this package does (`all_varchar`); pandas and pyarrow are there to compare. The files
 are the same table as plain ASCII, with accents in UTF-8, in Windows-1252, which is
-rewritten as UTF-8 before it is read, and packed; the last one has a bad row.
+rewritten as UTF-8 before it is read, and packed; the last one has a bad row. Then what
+`bayesieve.io.inspect` takes for the plain file and for one of eleven columns with
+identifiers, dates and amounts in dollars.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ import numpy as np
 import pandas as pd
 from pyarrow import csv
 
+from bayesieve.io import inspect
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import open_files
 from measurement import interleaved, option_parser, report, target
 
 SEED = 0
 MOST = 1.5
+MOST_SECONDS = 5.0  # for a million rows
 
 
 def write_files(folder: Path, rows: int) -> dict[str, Path]:
@@ -44,6 +48,15 @@ def write_files(folder: Path, rows: int) -> dict[str, Path]:
     frame["town"] = frame["town"].replace({"Lima": "Málaga", "Paris": "Köln"})
     frame.to_csv(paths["UTF-8"], index=False)
     frame.to_csv(paths["cp1252"], index=False, encoding="cp1252")
+    amounts = [f"${own:,.2f}" for own in rng.random(rows) * 5000]
+    hashes = [f"{own:016x}" for own in rng.integers(0, 2**62, rows)]
+    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(rows * [1], unit="D")
+    days += pd.to_timedelta(rng.integers(0, 1500, rows), unit="D")
+    towns = rng.choice([f"town {own}" for own in range(2000)], rows)
+    more = {"price": amounts, "hash": hashes, "day": days, "street": towns}
+    mixed = frame.drop(columns="label").assign(**more, mood=rng.choice([*"ab"], rows))
+    paths["mixed"] = folder / "mixed.csv"
+    mixed.assign(label=frame["label"]).to_csv(paths["mixed"], index=False)
     paths["gzip"] = folder / "gzip.csv.gz"
     with gzip.open(paths["gzip"], "wb", compresslevel=1) as file:
         file.write(paths["ASCII"].read_bytes())
@@ -90,6 +103,9 @@ def main() -> None:
         for name, run in sides.items():
             if name.startswith(("bayesieve", "duckdb")):
                 assert run() == rows - (name == "bayesieve, bad row"), name
+        for name in ("ASCII", "mixed"):
+            path = paths[name]
+            sides[f"inspect, {name}"] = lambda path=path: inspect(path)
         seconds = interleaved(sides, 2 if options.quick else 5)
     best = {name: min(spent) for name, spent in seconds.items()}
     for name, spent in best.items():
@@ -101,6 +117,10 @@ def main() -> None:
             most=MOST,
         )
         for name in ("ASCII", "UTF-8", "gzip")
+    ]
+    targets += [
+        target(f"inspect, {name}, seconds", best[f"inspect, {name}"], most=MOST_SECONDS)
+        for name in ("ASCII", "mixed")
     ]
     readers = {name: version(name) for name in ("duckdb", "pandas", "pyarrow")}
     results = {

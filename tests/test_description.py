@@ -41,7 +41,14 @@ def test_a_description_fits_together(name):
     if found.discounts is not None:
         assert found.discounts.shape == found.strength.shape == (k,)
     if hasattr(model, "support_indices_"):
-        np.testing.assert_array_equal(found.indices, model.support_indices_)
+        columns = found.indices
+        if terms := getattr(model, "text_terms_", {}):
+            # N-grams stand for the columns of texts, numbered after all columns.
+            m, names = model.n_features_in_, model._column_names()
+            assert np.sum(columns >= m) == sum(map(len, terms.values()))
+            texts = [names.index(name) for name, own in terms.items() if own]
+            columns = np.union1d(columns[columns < m], texts)
+        np.testing.assert_array_equal(columns, model.support_indices_)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -139,7 +139,7 @@ class Description:
     n_features : int
         Features there were to choose among.
     indices : ndarray of int64 of shape (k,)
-        Columns in use.
+        Columns in use; n-grams of a table's texts are numbered after its columns.
     score : ndarray of shape (k,)
         What makes one feature stronger than another.
     score_name : str

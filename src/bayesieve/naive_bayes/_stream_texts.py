@@ -40,6 +40,7 @@ class _ColumnMemory:
         self.waiting: list[_Rows] = []
         self.dropped = np.zeros(classes.shape[0])
         self.n_dropped = 0
+        self.is_new = False  # whether rows were counted since a model looked
 
     def start_from(self, ngrams: NGrams, class_count: np.ndarray) -> None:
         """Go on from the n-grams of a model; of all others it knows the sum."""
@@ -79,7 +80,7 @@ class _ColumnMemory:
         own = None if (weight == 1.0).all() else weight
         counts = count_ngrams(texts, codes, own, self.classes, plain)
         self.counts = counts if self.counts is None else self.counts + counts
-        self.waiting = []
+        self.waiting, self.is_new = [], True
         if self.counts.n_features > 2 * _MOST:
             self._drop_rare()
 
@@ -107,8 +108,9 @@ class _ColumnMemory:
     def updated(self, ngrams: NGrams) -> NGrams:
         """The same n-grams with the counts of the rows that were counted so far."""
         counts = self.counts
-        if counts is None:
+        if counts is None or not self.is_new:
             return ngrams
+        self.is_new = False
         names = counts.feature_names
         assert isinstance(names, TermNames)
         at = names.index_of(ngrams.names)
