@@ -48,7 +48,16 @@ def test_days_and_months_that_cannot_be_told_apart():
 
 @pytest.mark.parametrize(
     "values",
-    [["1.5", "2"], ["12:30"], ["2024"], ["31.12.2024", "x"], ["a-b-c"], ["5/5"], []],
+    [
+        ["1.5", "2"],
+        ["12:30"],
+        ["2024"],
+        ["31.12.2024", "x"],
+        ["a-b-c"],
+        ["5/5"],
+        ["10.0.12.34"],
+        [],
+    ],
 )
 def test_no_dates(values):
     assert guess_dates(pa.array(values, "string")) is None

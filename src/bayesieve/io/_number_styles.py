@@ -25,8 +25,8 @@ _CODES = (
     "MXN|ZAR|TRY|SGD|HKD"
 )
 _UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰~≈]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
-#: What is measured: kg, ms, km/h, °C, m², years.
-_MEASURE = r"[\p{L}°µ][\p{L}°µ/²³.]{0,11}"
+#: What is measured: kg, ms, km/h, °C, m², years; or of how many, /100.
+_MEASURE = r"[\p{L}°µ][\p{L}°µ/²³.]{0,11}|/ ?[0-9]+"
 _MINUS, _APOSTROPHE = "\u2212", "\u2019"
 _SPACES = "\u00a0\u2007\u2009\u202f"  # that may stand between digits, made plain ones
 _SPACE = rf"[\s{_SPACES}]*"
@@ -239,8 +239,8 @@ def several_units(distinct: Any) -> list[str]:
     if not len(distinct) or written.digits.null_count > 0.05 * len(written.digits):
         return []
     units = [own for own in written.unit.unique().to_pylist() if own is not None]
-    if any(re.fullmatch("[A-Z]", own) and own not in "KMB" for own in units):
-        return []  # seats such as 12A, not measures
+    if any(re.fullmatch("[A-JLN-Z]|/.*", own) for own in units):
+        return []  # seats such as 12A and fractions, not measures
     return units if len(units) > 1 else []
 
 

@@ -76,6 +76,7 @@ _TIME = re.compile(
 )
 _NUMBER = re.compile(r"^\W*[0-9][0-9.,' \u00a0\u202f]*\W*$")
 _MOST_STRAYS, _LEAST_SHARE, _LEAST_NUMBERS = 20, 0.95, 10
+_MOST_WORDS = 2
 #: Digits from which zeros in front mean a code: of a town, an article; not an hour.
 _SHORTEST_CODE = 4
 
@@ -231,11 +232,10 @@ class StringColumn:
         share, numbers, style = self.best_numbers(marks)
         stray = np.isnan(numbers) & ~self.no_number[:-1]
         n_numbers = int((~np.isnan(numbers)).sum())
-        if (
-            share >= _LEAST_SHARE
-            and stray.sum() <= _MOST_STRAYS
-            and n_numbers >= _LEAST_NUMBERS
-        ):
+        few = share >= _LEAST_SHARE and stray.sum() <= _MOST_STRAYS
+        # Or a word for what is missing, again and again.
+        words = share >= 0.5 and stray.sum() <= _MOST_WORDS
+        if (few or words) and n_numbers >= _LEAST_NUMBERS:
             return self.with_strays(name, numbers, style, stray)
         if share >= 0.5 and n_numbers >= _LEAST_NUMBERS:
             first = str(self.values[int(np.argmax(stray))])
