@@ -10,7 +10,7 @@ What goes in: paths and globs (`_files.find_files`), or any source of labelled t
 (`_sources.text_pieces`: files, a query, a DuckDB relation, a frame, batches).
 What comes out: `DataFile.batches(names, bad_rows)`, Arrow batches with these columns in
 this order, bounded in rows and bytes; strings become numbers, dates and categories in
-`_column_kinds` (`_string_column`, `_number_styles`, `_date_styles`), labels become class
+`_column_kinds` (with `_string_column`, `_number_styles`, `_date_styles`), labels class
 codes in `_labels`, `_roles` tells what columns are for and `_suspicions` what is odd.
 Where to add a kind of file: one subclass of `_format.Format` (its endings, its columns,
 its batches; as `_parquet.py`), listed in `_files.FORMATS`. Nothing else knows formats.
