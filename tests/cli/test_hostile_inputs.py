@@ -32,6 +32,10 @@ DEEP = "[" * 100_000 + "]" * 100_000
 EVIL = "te\x1b[31mxt,la\u202ebel\n" + (
     "good \x1b]0;x\x07film,po\x1b[1ms\nbad \x9bplot,ne\u202eg\n" * 20
 )
+#: What may be told before an error.
+NOTES = re.compile(
+    "guessed|: warning: |is read (as|so)|; --(sep|encoding|no-header|sheet) "
+)
 
 
 def stored(**columns):
@@ -130,7 +134,7 @@ def check(arguments, capsys):
     what = (arguments, err)
     assert code in (0, 2), what
     lines = [line for line in err.split("\n") if line]
-    told = [x for x in lines if "guessed" not in x and ": warning: " not in x]
+    told = [line for line in lines if not NOTES.search(line)]
     assert len(told) == 1 if code else True, what
     assert all(line.startswith("bayesieve: ") for line in lines), what
     assert "Traceback" not in err, what

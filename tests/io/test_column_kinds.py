@@ -199,7 +199,24 @@ def test_dates_in_several_formats():
 def test_days_and_months_in_both_orders_are_doubted():
     read = read_column(pa.array(["26/07/2024", "07/26/2024", "01/02/2024"] * 5), "day")
     assert read.kind == "category"
-    assert "more than one way" in read.doubt
+    assert "in an unknown way, or in several. --types 'day=date:" in read.doubt
+
+
+def test_times_are_doubted():
+    read = read_column(pa.array([f"{i}:{i:02}" for i in range(10, 24)]), "at")
+    assert read.kind == "category"
+    assert "has times, such as '10:10'" in read.doubt
+
+
+def test_an_example_shows_what_is_not_plain():
+    read = read_column(pa.array(["12345.67", "1,234.5", "7"]), "x")
+    assert read.guessed == "1,234.5 as 1234.5"
+
+
+def test_missing_strings_of_json():
+    read = read_column(pa.array(["1.5", '"N/A"', "2"]), "x")
+    assert read.kind == "number"
+    np.testing.assert_array_equal(read.values, [1.5, np.nan, 2])
 
 
 def test_dates_with_strays():

@@ -28,6 +28,11 @@ from bayesieve.io._date_styles import ISO, dates, guess_dates  # noqa: E402
         (["Dec 31, 2024", "Jan 1, 2025"], "%b %d, %Y"),
         (["31 December 2024"], "%d %B %Y"),
         (["31-Dec-2024"], "%d-%b-%Y"),
+        (["Tue 31 Dec 2024"], "%a %d %b %Y"),
+        (["Tue, 31 Dec 2024 10:30:00 +0000"], "%a, %d %b %Y %H:%M:%S %z"),
+        (["Tue Dec 31 10:30:00 +0000 2024"], "%a %b %d %H:%M:%S %z %Y"),
+        (["26/07/24", "03/08/23", "15/01/24"], "%d/%m/%y"),
+        (["24/07/03", "23/08/09", "24/01/28"], "%y/%m/%d"),
     ],
 )
 def test_one_format(values, format):

@@ -161,6 +161,7 @@ def test_a_title_above_the_header_of_a_sheet(tmp_path):
     assert names == ["town", "n"]
     assert found == [("Oslo", 3), ("Rome", 4)]
     assert "above the header of" in note
+    assert ": 1 row; --no-header" in note
     assert "--no-header" in note
 
 

@@ -65,6 +65,7 @@ def _renamed(file: str, *names: str, label: str = "bought", **more: object) -> C
 SEPARATORS = [
     *_as_clean("clean.csv", "tabs.tsv", "all quoted.csv", "quotes after spaces.csv"),
     *_as_clean("newlines in quotes.csv", "backslash quotes.csv", "nul bytes.csv"),
+    *_as_clean("single quotes.csv"),
     *_as_clean("trailing commas.csv", "trailing in rows.csv", "sep line.csv"),
     *_as_clean("windows.csv", "old mac.csv", "mixed ends.csv", "no last newline.csv"),
     *_as_clean("blank lines.csv", "blank first.csv", "spaces around.csv"),
@@ -74,7 +75,6 @@ SEPARATORS = [
     *_told("separated by '\\|'; --sep", "pipes.csv"),
     *_told("separated by spaces; --sep", "spaces.csv"),
     *_told("separated by '~'; --sep", "tildes.csv"),
-    *_told("have single quotes around them", "single quotes.csv"),
     *_told("above the header of .*: 2 lines; --no-header", "comment lines.csv"),
     Case(
         "excel germany.csv",
@@ -106,6 +106,23 @@ SEPARATORS = [
         "row 301 .* has no label in column 'bought'. Hint: --skip-bad-rows",
         "total.csv",
         inspected=("1 value that is no number \\('Total'\\) as missing",),
+        rows=301,
+    ),
+    *_refused(
+        "line 303 .* it has 1 field, and the table has 6. Hint: --skip-bad-rows",
+        "footer.csv",
+        inspected=("1 row cannot be read",),
+    ),
+    Case(
+        "markdown.txt",
+        same=None,
+        told=(
+            "separated by '\\|'; --sep",
+            "classes of one row only, .* '---'",
+            "left out: 'column 1' \\(one value only\\)",
+        ),
+        inspected=("classes of one row only",),
+        roles={"column 1": "constant"},
         rows=301,
     ),
     Case("json in field.csv", same=None, roles={"extra": "category"}, least=0.95),
@@ -341,9 +358,12 @@ NUMBERS = [
             least=0.9,
         )
         for file, why in (
-            ("mixed decimals.csv", "is read as categories, though 50 % .* --types"),
-            ("two currencies.csv", "is read as .* units \\('.', '.'\\).* --drop"),
-            ("mixed units.csv", "is read as .* units \\('kg', 'g', 't'\\).* --drop"),
+            ("mixed decimals.csv", "is not read as numbers, though 50 % .* --types"),
+            ("two currencies.csv", "is not read as .* units \\('.', '.'\\).* --drop"),
+            (
+                "mixed units.csv",
+                "is not read as .* units \\('kg', 'g', 't'\\).* --drop",
+            ),
         )
     ),
     Case("missing spellings.csv", same=None, least=0.95),
@@ -357,7 +377,7 @@ NUMBERS = [
         least=0.95,
     ),
     *_told(
-        "column 'income' is read as categories, though 75 % of its values are numbers: "
+        "column 'income' is not read as numbers, though 75 % of its values are: "
         "others, such as 'not said', are not. --types 'income=number'",
         "many strays.csv",
         same=None,
@@ -383,6 +403,28 @@ NUMBERS = [
         roles={"zip": "category"},
         least=0.95,
     ),
+    *_written("income", "~10539.85 as 10539.85", "about.csv"),
+    *_written("income", "8,242.52 as 8242.52", "one comma.csv"),
+    *_told(
+        "column 'age' has times, such as '08:56', which are read as categories",
+        "times.csv",
+        same=None,
+        roles={"age": "category"},
+        least=0.9,
+    ),
+    Case(
+        "footnotes.csv",
+        same=None,
+        told=("left out: 'income' \\(identifiers\\)", "though 89 % .* --types"),
+        inspected=("though 89 % .* such as '8242.52\\*', are not. --types",),
+        roles={"income": "id"},
+        least=0.9,
+    ),
+    *_refused(
+        "rows .* have 7 fields, and its header has 6 names: a comma within values",
+        "cut by commas.csv",
+        rows=0,
+    ),
     Case("coded.csv", same=None, roles={"city_code": "number"}, least=0.95),
 ]
 
@@ -398,6 +440,16 @@ DATES = [
         *("joined", "26/07/2024 00:00 as 2024-07-26", "dates with times day first.csv")
     ),
     *_written("joined", "dates written as .* or .*", "dates mixed.csv"),
+    *_written("joined", "Fri 26 Jul 2024 as 2024-07-26", "dates weekdays.csv"),
+    *_written("joined", "Fri, 26 Jul 2024 .* as 2024-07-26", "dates mail.csv"),
+    *_written("joined", "24/07/26 as 2024-07-26", "dates year first.csv"),
+    *_told(
+        "'joined' is not read as dates, though .* '26. Januar 2024'.* --types",
+        "dates german months.csv",
+        same=None,
+        roles={"joined": "category"},
+        least=0.9,
+    ),
     *_as_clean("dates slashes iso.csv", "dates with times.csv", "dates with zone.csv"),
     *_as_clean("dates compact.csv", "dates unix.csv", roles={"joined": "number"}),
     Case(
@@ -405,7 +457,7 @@ DATES = [
         same=None,
         told=(
             GUESSED.format("joined", "03/07/2024 as 2024-07-03"),
-            "'joined' has dates whose day and month cannot be told apart: .* --types "
+            "'joined' has dates that can be read in two ways: .* --types "
             "'joined=date:%m/%d/%Y'",
         ),
         least=0.95,
@@ -474,11 +526,17 @@ ROLES = [
         same=None,
     ),
     *_told(
-        "label 'bought' has classes that differ in case or spaces alone \\(' no', 'NO'",
+        "label 'bought' has classes that differ in how .* alone \\(' no', 'NO', 'no'; ",
         "label spaces and case.csv",
-        inspected=("differ in case or spaces alone",),
+        inspected=("differ in how they are written alone",),
         same=None,
     ),
+    *_told(
+        "how they are written alone \\('1', '1.0'\\)",
+        "label one and one.csv",
+        same=None,
+    ),
+    *_as_clean("label none.csv"),
     *_told(
         "'bought' has classes of one row only, .*'maybe'", "label rare.csv", same=None
     ),
@@ -620,6 +678,7 @@ JSON_FILES = [
         roles={"tags": "ignored"},
     ),
     *_written("income", '"10539.85" as 10539.85', "mixed types.jsonl"),
+    Case("missing strings.jsonl", same="empty as zero.csv"),
     Case("late keys.jsonl", same=None, least=0.95),
     Case("nan.jsonl", same=None, least=0.95),
     *_refused(

@@ -366,6 +366,9 @@ def separators() -> dict[str, str | bytes]:
         "nul bytes.csv": clean.replace("Oslo", "Os\0lo"),
         "total.csv": clean
         + f"Total,{sum(float(row[1]) for row in customers()):.2f},,,,\n",
+        "footer.csv": f"{clean}\nSource: our shop\n",
+        "markdown.txt": f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}\n"
+        + "".join(f"| {' | '.join(row)} |\n" for row in customers()),
         "comment lines.csv": "# exported by tool v2.1\n# 2024-05-01\n" + clean,
         "json in field.csv": beside(
             "extra", lambda i, row: json.dumps({"a": i % 3, "b": [1, 2]})
@@ -564,6 +567,16 @@ def numbers() -> dict[str, str | bytes]:
         "zip codes.csv": beside(
             "zip", lambda i, row: f"{(CITIES.index(row[3]) * 1733) % 9000:05}"
         ),
+        "about.csv": income(lambda v: f"~{v}"),
+        "one comma.csv": income(lambda v: v if incomes[v] % 50 else grouped(v)),
+        "times.csv": written(
+            changed(age=lambda v: f"{int(v) % 24:02}:{int(v) % 60:02}")
+        ),
+        "footnotes.csv": income(lambda v: v if incomes[v] % 9 else f"{v}*"),
+        "cut by commas.csv": "".join(
+            ",".join((row[0], row[1].replace(".", ","), *row[2:])) + "\n"
+            for row in (HEADER, *customers())
+        ),
         "coded.csv": written(
             changed(city=lambda v: CITIES.index(v) + 1),
             (*HEADER[:3], "city_code", *HEADER[4:]),
@@ -623,6 +636,18 @@ def dates() -> dict[str, str | bytes]:
             lambda v: f"{_day(v)[0]}-Q{(int(_day(v)[1]) + 2) // 3}"
         ),
         "dates years.csv": joined(lambda v: _day(v)[0]),
+        "dates weekdays.csv": joined(
+            lambda v: datetime.date.fromisoformat(v).strftime("%a %d %b %Y")
+        ),
+        "dates mail.csv": joined(
+            lambda v: datetime.date.fromisoformat(v).strftime(
+                "%a, %d %b %Y 00:00:00 +0000"
+            )
+        ),
+        "dates year first.csv": joined(lambda v: v[2:].replace("-", "/")),
+        "dates german months.csv": joined(
+            lambda v: f"{_day(v)[2]}. Januar {_day(v)[0]}"
+        ),
         "dates far.csv": joined(lambda v: "9999-12-31" if v.endswith("3") else v),
     }
 
@@ -695,6 +720,10 @@ def roles() -> dict[str, str | bytes]:
             [(*row[:-1], row[-1], rng.choice("AB")) for row in rows],
             (*HEADER, "group"),
         ),
+        "label one and one.csv": labelled(
+            lambda i, v: ("1" if i % 2 else "1.0") if v == "yes" else "0"
+        ),
+        "label none.csv": labelled(lambda i, v: "None" if v == "no" else "some"),
         "label floats.csv": labelled(lambda i, v: "1.0" if v == "yes" else "0.0", "y"),
     }
 
@@ -782,6 +811,10 @@ def json_files() -> dict[str, str | bytes]:
         "trailing comma.json": json.dumps(rows)[:-1] + ",]",
         "nan.jsonl": lines(
             own | {"rate": float("nan") if i % 15 == 0 else own["rate"]}
+            for i, own in enumerate(rows)
+        ),
+        "missing strings.jsonl": lines(
+            own | {"income": "N/A" if i % 10 == 0 else own["income"]}
             for i, own in enumerate(rows)
         ),
         "truncated.jsonl": lines(rows)[:-40],

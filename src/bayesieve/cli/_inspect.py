@@ -13,6 +13,7 @@ from bayesieve.cli._files import DataFiles
 from bayesieve.cli._options import add_data_arguments
 from bayesieve.cli._show import show_next
 from bayesieve.cli._terminal import Terminal, display_width, plain_text
+from bayesieve.cli._told import listed
 
 __all__ = ["INSPECT"]
 
@@ -69,8 +70,8 @@ def _run(arguments: argparse.Namespace) -> None:
 def _show(found: Any, arguments: argparse.Namespace, terminal: Terminal) -> None:
     """Print one line a column, then what is to be said about them."""
     terminal.paragraph(
-        f"{plain_text(found.name)}: {found.n_rows:,} rows, {len(found.columns):,} "
-        "columns."
+        f"{plain_text(found.name)}: {_number(found.n_rows, 'row')}, "
+        f"{_number(len(found.columns), 'column')}."
     )
     terminal.line()
     shown = found.columns
@@ -82,13 +83,16 @@ def _show(found: Any, arguments: argparse.Namespace, terminal: Terminal) -> None
     _show_table(shown, found.n_rows, terminal)
     if len(shown) < len(found.columns):
         terminal.line(f"  and {len(found.columns) - len(shown):,} more columns")
-    told = [*found.notes]
+    about: dict[str, list[str]] = {}  # the same of several columns is said once
     for own in shown:
-        told += [f"{own.name!r}: {note}." for note in own.notes]
+        for note in own.notes:
+            about.setdefault(note, []).append(own.name)
+    told = [*found.notes]
+    told += [f"{listed(names)}: {note}." for note, names in about.items()]
     if told:
         terminal.line()
         for sentence in told:
-            terminal.paragraph(f"- {plain_text(sentence)}")
+            terminal.paragraph(f"- {plain_text(sentence)}", indent="  ")
     terminal.line()
     terminal.line("Try next:")
     files = [plain_text(shlex.quote(path)) for path in arguments.data]
@@ -132,6 +136,10 @@ def _show_table(columns: list[Any], n_rows: int, terminal: Terminal) -> None:
         line = f"  {line}".rstrip()
         dim = own.role in ("id", "constant", "ignored")
         terminal.line(terminal.style(line, "dim") if dim else line)
+
+
+def _number(number: int, unit: str) -> str:
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
 
 
 def _share(missing: int, n_rows: int) -> str:

@@ -246,16 +246,7 @@ def _show(
             f"Search nodes: {certificate['nodes']:,}. Selected in {seconds:.2g} s."
         )
     else:
-        have = "has" if k == 1 else "have"
-        told = f"{k} of {outcome['n_features']:,} {unit} {have} a weight: "
-        most = arguments.k
-        if isinstance(most, float):
-            most = max(1, round(most * outcome["n_features"]))
-        if most == k:
-            told += "those that say most, as many as -k asks for."
-        else:
-            told += "any other would cost more than it tells."
-        terminal.paragraph(told, "bold")
+        terminal.paragraph(_weighted(outcome, arguments.k), "bold")
         if outcome["stopped"] == "time":
             terminal.paragraph("The search of the weights stopped at --time-limit.")
     if cv is not None:
@@ -264,6 +255,22 @@ def _show(
         terminal.line()
         _show_scores(outcome, shown[majority], terminal)
     _show_files(arguments, terminal)
+
+
+def _weighted(outcome: dict[str, Any], wanted: Any) -> str:
+    """Say how many columns have a weight, and why no others."""
+    k, unit, n_features = outcome["k"], outcome["unit"], outcome["n_features"]
+    if not k:
+        told = f"None of {n_features:,} {unit} has a weight: "
+        return told + "each would cost more than it tells."
+    if k == n_features and k > 1:
+        return f"All {k:,} {unit} have a weight: each tells more than it costs."
+    told = f"{k:,} of {n_features:,} {unit} {'has' if k == 1 else 'have'} a weight: "
+    if isinstance(wanted, float):
+        wanted = max(1, round(wanted * n_features))
+    if wanted == k:
+        return told + "those that say most, as many as -k asks for."
+    return told + "any other would cost more than it tells."
 
 
 def _show_choice(cv: Any, arguments: argparse.Namespace, terminal: Terminal) -> None:

@@ -62,14 +62,14 @@ class Terminal:
         shown = text.encode(self._encoding, "backslashreplace").decode(self._encoding)
         print(shown, file=self._stream)
 
-    def paragraph(self, text: str, style: str | None = None) -> None:
-        """Print words in lines that fit."""
+    def paragraph(self, text: str, style: str | None = None, indent: str = "") -> None:
+        """Print words in lines that fit, all but the first indented."""
         line = ""
         for word in text.split():
             longer = f"{line} {word}" if line else word
-            if line and display_width(longer) > self.width:
+            if line.strip() and display_width(longer) > self.width:
                 self.line(self.style(line, style) if style else line)
-                longer = word
+                longer = indent + word
             line = longer
         self.line(self.style(line, style) if style else line)
 

@@ -26,19 +26,26 @@ _MOST_FORMATS = 3
 _LOOKED_AT = 500
 _DAY = re.compile(
     r"\s*(\d{4}-\d\d|\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}"
-    r"|\d{1,2}[-/ .]+[^\W\d]{3,}\.?,?[-/ ]|[^\W\d]{3,}\.? \d{1,2},? \d{4})"
+    r"|\d{1,2}[-/ .]+[^\W\d]{3,}\.?,?[-/ ]|[^\W\d]{3,}\.? \d{1,2},? \d{4}"
+    r"|[^\W\d]{3}\.?,? (\d{1,2} [^\W\d]{3}|[^\W\d]{3} +\d{1,2}) )"
 )
 _DAYS = (
     *("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y"),
     *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y"),
+    *("%a %d %b %Y", "%a, %d %b %Y", "%y/%m/%d", "%y-%m-%d", "%y.%m.%d"),
+)
+#: As mails, C programs and social networks write them.
+_WITH_TIMES = (
+    *("%a, %d %b %Y %H:%M:%S %z", "%a %b %d %H:%M:%S %Y"),
+    "%a %b %d %H:%M:%S %z %Y",
 )
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
 
 
 @dataclass(frozen=True)
 class DateGuess:
-    """A format that values have; `other` too, with days and months exchanged."""
+    """A format that values have; `other` too, with other days."""
 
     format: str
     other: str | None = None
@@ -81,9 +88,17 @@ def guess_dates(distinct: Any) -> DateGuess | None:
                 break
     if not found:
         return None
-    # Of 01/02/03 the year is last, or four digits would be.
-    swapped = [own for own in found[1:] if own.upper() == _exchanged(found[0]).upper()]
-    return DateGuess(found[0], swapped[0] if swapped else None)
+    found = _of_near_years(some, found) if len(found) > 1 else found
+    read = dates(some, found[0])
+    others = [own for own in found[1:] if not dates(some, own).equals(read)]
+    return DateGuess(found[0], others[0] if others else None)
+
+
+def _of_near_years(values: Any, formats: list[str]) -> list[str]:
+    """Leave out formats that take days for years, which are then far apart."""
+    years = {own: dates(values, own).dt.year for own in formats}
+    spans = {own: int(found.max() - found.min()) for own, found in years.items()}
+    return [own for own in formats if spans[own] <= 2 * min(spans.values()) + 1]
 
 
 def look_like_dates(distinct: Any) -> float:
@@ -123,7 +138,7 @@ def _first(distinct: Any) -> list[str]:
 
 
 def _formats() -> tuple[str, ...]:
-    return (ISO, *(day + time for day in _DAYS for time in _TIMES))
+    return (ISO, *(day + time for day in _DAYS for time in _TIMES), *_WITH_TIMES)
 
 
 def _has_format(value: str, format: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -329,8 +329,6 @@ def inspect_table(
             others = [repr(own) for own in roles.labels if own != label][:4]
             other = f"; it could be {' or '.join(others)}" if others else ""
             found.append(f"guessed to be the label{other}")
-        if role == "label":
-            found += odd_labels(column.name, *_classes(column))
         if codes is not None and role in ("number", "category", "date"):
             share = gives_label_away(column, codes, n_classes)
             if share is not None:
@@ -340,7 +338,8 @@ def inspect_table(
                 )
         if column.kind == "nested":
             found.append("holds lists or objects, and not one value a row: not used")
-        facts.append(column_facts(column, role, found))
+        of_role = _label_facts if role == "label" else column_facts
+        facts.append(of_role(column, role, found))
     every = [*notes]
     repeated = repeated_rows(read, np.zeros(table.num_rows, dtype=np.int64))
     if repeated:
@@ -357,6 +356,17 @@ def _codes(
     own = read[list(names).index(label)]
     found = {value: n for n, value in enumerate(dict.fromkeys(list(own.values)))}
     return np.array([found[value] for value in own.values], np.int64), len(found)
+
+
+def _label_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
+    """What is known of labels, of which "None" is one and no missing value."""
+    classes, rows = _classes(own)
+    notes = [*notes, *odd_labels(own.name, classes, rows)]
+    return replace(
+        column_facts(own, role, notes),
+        missing=len(own.values) - sum(rows),
+        distinct=len(classes),
+    )
 
 
 def _classes(own: ReadColumn) -> tuple[list[Any], list[int]]:

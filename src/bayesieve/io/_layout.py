@@ -143,6 +143,12 @@ def _named(file: DataFile, cut: _Cut, above: int) -> Layout:
     if len(names) == cut.width + 1 and not names[-1].strip():
         names.pop()
     if len(names) == cut.width - 1:
+        if len({row[0] for row in below}) < len(below):
+            raise ValueError(
+                f"The rows of {path!r} have {cut.width} fields, and its header has "
+                f"{len(names)} names: a comma within values may cut them in two. Hint: "
+                "such values need quotes around them; --no-header reads all as rows."
+            )
         names = ["", *names]
         file.note(
             f"The header of {path!r} has one name less than its rows have fields: the "
@@ -192,7 +198,6 @@ def _otherwise_quoted(cut: _Cut, lines: Sequence[str], file: DataFile) -> _Cut:
     if len(single) > 1 and all(re.fullmatch("'.+'", own) for own in single):
         again = _cut(lines, cut.delimiter, file, header=header, quote="'", escape="'")
         if again.fit >= cut.fit:
-            file.note(f"The values of {file.path!r} have single quotes around them.")
             return again
     if any('\\"' in line for line in lines) and cut.delimiter != LINES:
         again = _cut(lines, cut.delimiter, file, header=header, escape="\\")

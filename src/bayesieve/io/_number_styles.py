@@ -24,7 +24,7 @@ _CODES = (
     "USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|KRW|"
     "MXN|ZAR|TRY|SGD|HKD"
 )
-_UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
+_UNIT = rf"[$€£¥₹₽₩₺₴₫฿₪₱%‰~≈]|R\$|US\$|kr\.?|zł|Kč|(?:{_CODES})"
 #: What is measured: kg, ms, km/h, °C, m², years.
 _MEASURE = r"[\p{L}°µ][\p{L}°µ/²³.]{0,11}"
 _MINUS, _APOSTROPHE = "\u2212", "\u2019"
@@ -38,6 +38,11 @@ _WRITTEN = (
     rf"(?P<digits>[0-9.,'{_APOSTROPHE} {_SPACES}]*[0-9][.,]?)"
     rf"(?P<power>[eE][-+]?[0-9]+)?{_SPACE}(?P<after>{_UNIT}|{_MEASURE})?(?P<sign3>-?)"
     rf"(?P<close>\)?){_SPACE}$"
+)
+#: Digits of Arabic, Persian, Devanagari, Bengali and Thai, and wide ones.
+_OTHER_DIGITS = (
+    r"[\x{660}-\x{669}\x{6f0}-\x{6f9}\x{966}-\x{96f}\x{9e6}-\x{9ef}\x{e50}-\x{e59}"
+    r"\x{ff10}-\x{ff19}]"
 )
 _LOOKED_AT = 500  # values that rule most columns out
 #: What is not to be made a number is marked: ="12" and '12 in spreadsheets, "12" in
@@ -154,7 +159,7 @@ def _cut(values: Any) -> _Written:
     """Cut strings into sign, unit and digits; null digits for what is no number."""
     pc = _compute()
     values = pc.replace_substring_regex(values.cast("string"), _MARKED, r"\1\2")
-    if not pc.all(pc.string_is_ascii(values)).as_py():
+    if pc.any(pc.match_substring_regex(values, _OTHER_DIGITS)).as_py():
         values = _array([_in_ascii(own) for own in values.to_pylist()])
     parts = pc.extract_regex(values, _WRITTEN)
     digits, before, after = (

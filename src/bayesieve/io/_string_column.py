@@ -70,6 +70,10 @@ _MISSING_NUMBERS = (
 )
 # A column is one of numbers if nearly all rows have one, and the others say few things.
 _LOOKED_AT = 200
+_PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_TIME = re.compile(
+    r"\s*\d{1,3}:\d\d(:\d\d(\.\d+)?)?\s*([ap]\.?m\.?)?\s*", re.IGNORECASE
+)
 _NUMBER = re.compile(r"^\W*[0-9][0-9.,' \u00a0\u202f]*\W*$")
 _MOST_STRAYS, _LEAST_SHARE, _LEAST_NUMBERS = 20, 0.95, 10
 #: Digits from which zeros in front mean a code: of a town, an article; not an hour.
@@ -90,7 +94,8 @@ class StringColumn:
         encoded = column.cast("large_string").dictionary_encode()
         self.values = encoded.dictionary
         self.codes = encoded.indices.fill_null(len(self.values)).to_numpy()
-        trimmed = compute.utf8_trim_whitespace(self.values)
+        # Strings among other values of JSON have quotes.
+        trimmed = compute.utf8_trim(self.values, ' \t\r\n\u00a0"')
         self.missing = np.append(_is_in(trimmed, _MISSING), True)
         also = _is_in(trimmed, _MISSING_NUMBERS)
         self.no_number = self.missing | np.append(also, True)
@@ -158,7 +163,7 @@ class StringColumn:
         shown, read = str(distinct[0]).strip(), _day(values)
         if guess.other is not None:
             doubt = (
-                "has dates whose day and month cannot be told apart: "
+                "has dates that can be read in two ways: "
                 f"{shown!r} is read as {read}. --types '{name}=date:{guess.other}' "
                 "says otherwise"
             )
@@ -189,9 +194,9 @@ class StringColumn:
         shown = str(distinct[0]).strip()
         if guess is None or share < _LEAST_SHARE:
             doubt = (
-                "is read as categories, though its values look like dates, such as "
-                f"{shown!r}, in more than one way of writing. --types "
-                f"'{name}=date:%d/%m/%Y' reads one, and takes others as missing"
+                f"is not read as dates, though its values look so, such as {shown!r}: "
+                "they are written in an unknown way, or in several. --types "
+                f"'{name}=date:%d/%m/%Y' says how, and takes others as missing"
             )
             return self.as_they_are(name, "category", doubt)
         guessed = f"dates written as {guess.format}"
@@ -211,8 +216,14 @@ class StringColumn:
         if len(units) > 1 and len(self.values) >= _LEAST_NUMBERS:
             shown = ", ".join(repr(own) if own else "none" for own in units[:4])
             doubt = (
-                f"is read as categories: its numbers have several units ({shown}), and "
+                f"is not read as numbers: they have several units ({shown}), and "
                 f"cannot be compared. Hint: make them one unit, or --drop '{name}'"
+            )
+            return self.as_they_are(name, "category", doubt)
+        if self._are_times():
+            doubt = (
+                f"has times, such as {str(self.distinct()[0]).strip()!r}, which are "
+                "read as categories. Hint: make them numbers, of minutes for example"
             )
             return self.as_they_are(name, "category", doubt)
         if not self._some_numbers():
@@ -229,12 +240,17 @@ class StringColumn:
         if share >= 0.5 and n_numbers >= _LEAST_NUMBERS:
             first = str(self.values[int(np.argmax(stray))])
             doubt = (
-                f"is read as categories, though {100 * share:.0f} % of "
-                f"its values are numbers: others, such as {first!r}, are not. --types "
+                f"is not read as numbers, though {100 * share:.0f} % of "
+                f"its values are: others, such as {first!r}, are not. --types "
                 f"'{name}=number' takes those as missing"
             )
             return self.as_they_are(name, "category", doubt)
         return self.as_they_are(name, "category")
+
+    def _are_times(self) -> bool:
+        """Whether some values are all times of a day, or durations."""
+        some = self.distinct()[:_LOOKED_AT].to_pylist()
+        return len(some) >= _LEAST_NUMBERS and all(map(_TIME.fullmatch, some))
 
     def _some_numbers(self) -> bool:
         """Whether a fair share of some values could be numbers; quick."""
@@ -365,7 +381,7 @@ def _cast(values: Any) -> NDArray[np.float64] | None:
 def _example(guess: StyleGuess, distinct: Any) -> str:
     """A value that shows best how numbers are read."""
     some = distinct[:1000].to_pylist()
-    marked = [own for own in some if not own.strip().isdigit()]
+    marked = [own for own in some if not _PLAIN.fullmatch(own.strip())]
     if guess.other is not None:
         differ = [
             own
@@ -421,11 +437,13 @@ def are_codes(numbers: NDArray[Any], column: Any) -> bool:
     there = numbers[~np.isnan(numbers)]
     if not there.size or there.min() < 0 or not (there == np.floor(there)).all():
         return False
-    written = _without_missing(column)
-    lengths = compute.min_max(compute.binary_length(written)).as_py()
-    length = lengths["max"]
-    if length != lengths["min"] or length < _SHORTEST_CODE:
-        return False
+    length = 0
+    for some in (column[:_LOOKED_AT], column):  # few of them rule most columns out
+        written = _without_missing(some)
+        lengths = compute.min_max(compute.binary_length(written)).as_py()
+        length = lengths["max"] or _SHORTEST_CODE
+        if length != (lengths["min"] or length) or length < _SHORTEST_CODE:
+            return False
     if there.min() >= 10 ** (length - 1):
         return False
     return bool(compute.all(compute.match_substring_regex(written, "^[0-9]+$")).as_py())

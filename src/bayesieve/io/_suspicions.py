@@ -112,13 +112,13 @@ def odd_labels(column: str, classes: Sequence[Any], rows: Sequence[int]) -> list
     alike: dict[str, list[str]] = {}
     for label in classes:
         if isinstance(label, str):
-            alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
+            alike.setdefault(_alike(label), []).append(label)
     same = [own for own in alike.values() if len(own) > 1]
     if same:
         shown = "; ".join(", ".join(map(repr, own)) for own in same[:4])
         found.append(
-            f"has classes that differ in case or spaces alone ({shown}): write them in "
-            "one way, if they are one"
+            f"has classes that differ in how they are written alone ({shown}): write "
+            "them in one way, if they are one"
         )
     for label, number in zip(classes, rows, strict=True):
         if isinstance(label, str) and label.strip() in _NO_LABELS:
@@ -140,6 +140,12 @@ def odd_labels(column: str, classes: Sequence[Any], rows: Sequence[int]) -> list
             f"{', '.join(map(repr, single[:4]))}{more}"
         )
     return found
+
+
+def _alike(label: str) -> str:
+    """What labels have in common that differ in case, spaces, or as 1 and 1.0 do."""
+    plain = " ".join(label.split()).casefold()
+    return re.sub(r"(\d)\.0+$", r"\1", plain)
 
 
 def repeats_are_odd(read: Sequence[ReadColumn], n_rows: int) -> bool:
