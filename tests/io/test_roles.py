@@ -189,3 +189,15 @@ def test_repeats_of_few_categories_are_not_odd():
 def test_guesses_of_labels(table, labels):
     table = {name: [str(own) for own in values] for name, values in table.items()}
     assert guess_roles(table).labels == labels
+
+
+def test_a_sorted_file_gives_nothing_away():
+    """Rows of one value, or of none, keep the order of the file, which says nothing."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1], 200)
+    flag = rng.integers(0, 2, 400).astype(float)
+    gaps = np.where(rng.random(400) < 0.95, np.nan, rng.random(400))
+    for values in (flag, gaps):
+        assert gives_label_away(column(values), codes, 2) is None
+    days = np.where(codes, "2024-01-01", "2024-01-02")
+    assert gives_label_away(column(days.tolist()), codes, 2) == 1.0

@@ -22,6 +22,7 @@ from bayesieve.io._read_options import KINDS, ReadOptions
 from bayesieve.io._roles import (
     SAMPLE_ROWS,
     guess_roles,
+    is_called_label,
     left_out,
     n_distinct,
     n_missing,
@@ -327,6 +328,7 @@ def inspect_table(
         found += [column.doubt] if column.doubt else []
         if role == "label" and guessed:
             others = [repr(own) for own in roles.labels if own != label][:4]
+            others = [] if is_called_label(column.name) else others
             other = f"; it could be {' or '.join(others)}" if others else ""
             found.append(f"guessed to be the label{other}")
         if codes is not None and role in ("number", "category", "date"):

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from bayesieve.io._column_format import ReadColumn
 from bayesieve.utils._reads_like_text import reads_like_text
 
-__all__ = ["SAMPLE_ROWS", "Roles", "guess_roles", "left_out", "n_distinct"]
+__all__ = [
+    "SAMPLE_ROWS",
+    "Roles",
+    "guess_roles",
+    "is_called_label",
+    "left_out",
+    "n_distinct",
+    "n_missing",
+]
 
 SAMPLE_ROWS = 2000
 _LABELS = (
@@ -112,7 +120,7 @@ def _labels(sample: Mapping[str, Sequence[Any]], said: str | None) -> list[str]:
         if len(found) >= 2 and _few_enough(found, sample[name])
     ]
     # The first rows of a sorted file have one label, and its name tells.
-    exactly = [n for n in there if _rank(n, words=False) is not None]
+    exactly = [n for n in there if is_called_label(n)]
     exactly = [n for n in exactly if _few_enough(there[n], sample[n])]
     exactly.sort(key=lambda name: _rank(name, words=False) or 0)
     flags = [name for name in likely if _is_flag(name, there[name])]
@@ -160,6 +168,11 @@ def _rank(name: str, *, words: bool) -> int | None:
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)
     found = [_LABELS.index(own.lower()) for own in parts if own.lower() in _LABELS]
     return min(found, default=None)
+
+
+def is_called_label(name: str) -> bool:
+    """Whether a column is called a label, so that no other can be meant."""
+    return _rank(name, words=False) is not None
 
 
 def _is_flag(name: str, found: set[str]) -> bool:

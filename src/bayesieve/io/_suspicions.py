@@ -43,10 +43,8 @@ def gives_label_away(
     if read.strings is not None:
         share = _by_values(read.strings.codes[some], codes, n_classes)
     elif values.dtype.kind in "iufM":
-        order = np.argsort(values, kind="stable")
-        if values.dtype.kind == "M":
-            values = values.view(np.int64)
-        share = _by_intervals(values[order], codes[order])
+        _, own = np.unique(values, return_inverse=True)  # missing ones are the last
+        share = _by_intervals(own, codes, n_classes)
     else:
         found = {value: n for n, value in enumerate(dict.fromkeys(values.tolist()))}
         own = np.array([found[value] for value in values.tolist()], dtype=np.int64)
@@ -69,15 +67,22 @@ def _by_values(
     return float(table.max(axis=1).sum() / codes.size)
 
 
-def _by_intervals(values: NDArray[Any], codes: NDArray[np.integer[Any]]) -> float:
-    """Share of the rows that is told by few intervals: where labels rarely change."""
-    changes = codes[1:] != codes[:-1]
-    tied = values[1:] == values[:-1]
-    if np.count_nonzero(changes & tied):  # one value, two labels
-        return float(1.0 - np.count_nonzero(changes) / codes.size)
-    n_changes = int(np.count_nonzero(changes))
-    n_classes = np.unique(codes).size
-    return float(1.0 - max(0, n_changes - n_classes + 1) / codes.size)
+def _by_intervals(
+    values: NDArray[np.integer[Any]],
+    codes: NDArray[np.integer[Any]],
+    n_classes: int,
+) -> float:
+    """Share of the rows that is told by few intervals of values, numbered in order.
+
+    Rows of one value have one label, whatever their order in the file.
+    """
+    pairs, rows = np.unique(values * n_classes + codes, return_counts=True)
+    own, labels = pairs // n_classes, pairs % n_classes
+    order = np.lexsort((-rows, own))
+    most = order[np.append(True, np.diff(own[order]) > 0)]
+    n_changes = int(np.count_nonzero(np.diff(labels[most])))
+    wrong = codes.size - rows[most].sum() + max(0, n_changes - n_classes + 1)
+    return float(1.0 - wrong / codes.size)
 
 
 def missing_as(numbers: NDArray[np.float64]) -> str:
