@@ -254,3 +254,75 @@ def test_chinese_texts_are_cut_into_characters(tmp_path, capsys):
     assert not any(
         "Chinese" in o for o in json.loads(capsys.readouterr().out)["warnings"]
     )
+
+
+def test_types_of_one_text_leave_the_other_texts(tmp_path, capsys):
+    rows = "\n".join(
+        f"some words on topic {i},more words that say {'good' if i % 2 else 'bad'} {i},"
+        f"{i % 2}"
+        for i in range(200)
+    )
+    path = tmp_path / "t.csv"
+    path.write_text(f"subject,message,label\n{rows}\n")
+    options = ["--types", "message=text", "--label", "label"]
+    assert main(["select", str(path), "--json", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["guessed"] == {"--text": "subject"}
+    assert found["ignored"] == {}
+    assert found["evaluation"]["accuracy"] == 1.0
+
+
+def test_predict_reads_what_is_said_and_counts_what_it_cannot_read(table, capsys):
+    """Dates in another form, few odd values, and columns left out in training."""
+    path = table("t.csv", str)
+    model = path.replace("t.csv", "m")
+    with open(path) as file:
+        lines = file.read().splitlines()
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.2024" for i in range(N)]
+    head, *rows = lines
+    dated = [f"day,{head}", *(f"{d},{r}" for d, r in zip(days, rows, strict=True))]
+    with open(path, "w") as file:
+        file.write("\n".join(dated) + "\n")
+    assert main(["select", path, "--save", model, "--label", "bought"]) == 0
+    capsys.readouterr()
+    assert main(["predict", model, path]) == 0
+    assert "unlike" not in capsys.readouterr().err  # 'id' was left out then
+    odd = dated.copy()
+    odd[3] = odd[3].replace(rows[2].split(",")[1], "n/k")
+    with open(path, "w") as file:
+        file.write("\n".join(odd) + "\n")
+    assert main(["predict", model, path]) == 0
+    captured = capsys.readouterr()
+    assert "'income' (1, such as 'n/k')" in captured.err
+    assert len(captured.out.splitlines()) == N + 1
+
+
+def test_predict_takes_dates_as_said(tmp_path, capsys):
+    days = [np.datetime64("2024-01-01") + i for i in range(300)]
+    rows = [(d.item(), "late" if i > 150 else "early") for i, d in enumerate(days)]
+    path, model = tmp_path / "t.csv", str(tmp_path / "m")
+    path.write_text("\n".join(["day,y", *(f"{d:%d/%m/%Y},{y}" for d, y in rows)]))
+    assert main(["select", str(path), "--save", model]) == 0
+    path.write_text("\n".join(["day,y", *(f"{d:%m/%d/%Y},{y}" for d, y in rows)]))
+    capsys.readouterr()
+    assert main(["predict", model, str(path)]) == 2
+    assert "date:" in capsys.readouterr().err
+    said = ["--types", "day=date:%m/%d/%Y"]
+    assert main(["predict", model, str(path), *said]) == 0
+    assert "9" in capsys.readouterr().err.split("%")[0]
+    assert main(["predict", model, str(path), "--types", "day=number"]) == 2
+    assert "--types cannot make it number" in capsys.readouterr().err
+
+
+def test_words_that_differ_in_every_row_are_named_where_nothing_tells(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    lines = [f"/{['read', 'buy'][i % 2]}/{i},{i % 2},{i}" for i in range(200)]
+    path.write_text("\n".join(["url,label,id", *lines]) + "\n")
+    assert main(["select", str(path), "--json", "--label", "label"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    [told] = [own for own in found["warnings"] if "may be words" in own]
+    assert "'url'" in told
+    assert "'id'" not in told
+    options = ["--json", "--label", "label", "--types", "url=text"]
+    assert main(["select", str(path), *options]) == 0
+    assert json.loads(capsys.readouterr().out)["evaluation"]["accuracy"] == 1.0

@@ -271,3 +271,35 @@ def test_strays_of_training_are_missing_later_too():
     assert np.isnan(found[0].values[2])
     with pytest.raises(ValueError, match="held numbers"):
         read_as(pa.table({"c": ["a", "b", "1"]}), ["c"], formats)
+
+
+@pytest.mark.parametrize("first", [2**53, 10**17, 2**62])
+def test_whole_numbers_beyond_doubles_stay_apart(first):
+    values = [str(first + i) for i in range(40)]
+    found = column(values)
+    assert found.kind == "number"
+    assert found.values.tolist() == [first + i for i in range(40)]
+    known = read_as(pa.table({"c": values}), ["c"], {"c": found.format})
+    assert known[0].values.tolist() == found.values.tolist()
+    assert as_frame([found])["c"].tolist() == found.values.tolist()
+
+
+def test_numbers_of_very_many_digits_are_categories():
+    values = [str(10**25 + i) for i in range(5)] * 10
+    found = column(values)
+    assert found.kind == "category"
+    assert found.values.tolist() == values
+    assert "very many digits" in found.guessed
+    assert column([*values, ""]).kind == "category"
+    assert column(["1e20", "2e20"]).values.tolist() == [1e20, 2e20]
+
+
+def test_few_values_that_are_none_are_missing_later_and_counted():
+    formats = {"c": ColumnFormat("number"), "d": ColumnFormat("date", date="%d.%m.%Y")}
+    rows = [*map(str, range(19)), "n/k"]
+    days = ["05.06.2024"] * 18 + ["2024-06-05", "soon"]
+    number, day = read_as(pa.table({"c": rows, "d": days}), ["c", "d"], formats)
+    assert number.strays == (1, "n/k")
+    assert np.isnan(number.values[-1])
+    assert day.strays == (1, "soon")
+    assert str(day.values[18])[:10] == "2024-06-05"

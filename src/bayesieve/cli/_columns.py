@@ -58,7 +58,7 @@ def choose_columns(
             check_column(name, names, where)
     said = [*arguments.text, *(own for own, kind in kinds.items() if kind == "text")]
     texts = list(dict.fromkeys(said))
-    if texts and arguments.no_text:
+    if arguments.text and arguments.no_text:
         raise CommandError("--text and --no-text cannot both be given.")
     if label is not None and label in texts:
         raise CommandError(
@@ -68,12 +68,13 @@ def choose_columns(
     free = [name for name in free if kinds.get(name) != "ignore"]
     guessed: dict[str, Any] = {}
     labels: list[str] = []
-    guess_text = not texts and not arguments.no_text
+    guess_text = not arguments.text and not arguments.no_text
     if guess_text or (label is None and needs_label):
         found = _guess(files, free, label, kinds)
-        if guess_text and found.texts:
-            texts = found.texts
-            guessed["--text"] = texts[0] if len(texts) == 1 else texts
+        others = [name for name in found.texts if name not in texts]
+        if guess_text and others:
+            texts = [*texts, *others]
+            guessed["--text"] = others[0] if len(others) == 1 else others
         if label is None and needs_label:
             labels = [name for name in found.labels if name not in texts]
             if not labels:

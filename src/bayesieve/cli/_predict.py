@@ -17,7 +17,7 @@ from bayesieve.cli._prediction_sinks import (
     output_format,
 )
 from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
-from bayesieve.cli._told import tell
+from bayesieve.cli._told import listed, tell
 
 __all__ = ["PREDICT"]
 
@@ -109,6 +109,15 @@ def _run(arguments: argparse.Namespace) -> None:
     shift = watch.result()
     if arguments.findings is not None:
         write_findings(arguments.findings, scored, shift, tally.fields())
+    if scored.strays:
+        told = [
+            f"{name!r} ({number:,}, such as {example!r})"
+            for name, (number, example) in scored.strays.items()
+        ]
+        tell(
+            "warning: values that are not what they were in training are taken as "
+            f"missing: {listed(told, quote=False)}"
+        )
     found = findings_line(scored, shift)
     wrote = f"wrote {done:,} rows to {arguments.out!r}" if arguments.out else None
     for line in (tally.told() if tally.known else None, found, wrote):

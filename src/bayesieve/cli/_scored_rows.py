@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from bayesieve.cli._columns import choose_columns, matching, say_guesses
+from bayesieve.cli._columns import choose_columns, matching, said_kinds, say_guesses
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.io._near_names import check_column
@@ -37,6 +37,8 @@ class SavedModel:
     settings: dict[str, str]
     #: How columns of the training files were written.
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
+    #: Columns that were left out then.
+    ignored: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, path: str) -> SavedModel:
@@ -63,7 +65,10 @@ class SavedModel:
             known = {n: ColumnFormat.from_dict(given) for n, given in formats.items()}
         except (AttributeError, KeyError, TypeError):
             raise CommandError(f"the notes of {path!r} are damaged.") from None
-        return cls(path, model, own, known)
+        ignored = settings.get("ignored", [])
+        if not isinstance(ignored, list):
+            raise CommandError(f"the notes of {path!r} are damaged.")
+        return cls(path, model, own, known, [str(name) for name in ignored])
 
     @property
     def takes_texts(self) -> bool:
@@ -128,6 +133,9 @@ class ScoredRows:
     new: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     marks: Marks | None = None
+    said: dict[str, str] = field(default_factory=dict)
+    #: Values taken as missing, and one of them, by column.
+    strays: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -164,12 +172,15 @@ class ScoredRows:
             check_column(name, files.columns, repr(files.paths[0]))
         missing = [name for name in names if name not in files.columns]
         dropped = matching(arguments.drop, files.columns, repr(files.paths[0]))
-        known = {*names, *kept, *dropped, label}
+        known = {*names, *kept, *dropped, *saved.ignored, label}
         new = [name for name in files.columns if name not in known]
         from bayesieve.io._column_format import Marks
 
         marks = Marks(arguments.decimal, arguments.thousands)
-        return cls(saved, files, label, text, names, used, missing, new, kept, marks)
+        said = said_kinds(arguments.types, files.columns, repr(files.paths[0]))
+        return cls(
+            saved, files, label, text, names, used, missing, new, kept, marks, said
+        )
 
     @property
     def columns_read(self) -> list[str]:
@@ -198,7 +209,13 @@ class ScoredRows:
         from bayesieve.io._column_kinds import as_frame, read_as
 
         model = self.saved.model
-        frame = as_frame(read_as(own, self.columns, self._formats, self.marks))
+        read = read_as(own, self.columns, self._formats, self.marks)
+        for column in read:
+            number, example = column.strays
+            if number:
+                before, first = self.strays.get(column.name, (0, example))
+                self.strays[column.name] = before + number, first
+        frame = as_frame(read)
         if len(self.names) > len(self.columns):
             # What a column without a weight holds changes nothing: missing values in a
             # mixed table, and zeros where there must be counts.
@@ -228,7 +245,19 @@ class ScoredRows:
         found = {name: ColumnFormat(kind) for name, kind in kinds.items()}
         # A name that is not there in a file was not read from one.
         saved = self.saved.formats.items()
-        return found | {n: own for n, own in saved if own.kind == kinds.get(n)}
+        found |= {n: own for n, own in saved if own.kind == kinds.get(n)}
+        for name, said in self.said.items():
+            kind, _, date = said.partition(":")
+            if name not in found or kind == "ignore":
+                continue
+            if kind != found[name].kind:
+                raise CommandError(
+                    f"the model takes column {name!r} as {found[name].kind}, and "
+                    f"--types cannot make it {kind}."
+                )
+            own = found[name]
+            found[name] = replace(own, strays=True, date=date or own.date)
+        return found
 
     def _matrix(self, path: str, before: int, X: Any, y: Any) -> ScoredBatch:
         """Take the columns of the model; those never met in training are in none."""

@@ -38,7 +38,7 @@ from bayesieve.cli._show import (
 )
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
-from bayesieve.cli._told import complain, tell, told_so_far
+from bayesieve.cli._told import complain, listed, tell, told_so_far
 
 __all__ = ["SELECT"]
 
@@ -112,7 +112,8 @@ def _run(arguments: argparse.Namespace) -> int | None:
     model = fitted.model
     described = describe(model)
     features = selected_features(described, fitted.counts)
-    _doubt_label(columns, len(features), evaluation)
+    strings = data.left_out_strings() if hasattr(data, "left_out_strings") else []
+    _doubt_reading(columns, strings, len(features), evaluation)
     outcome: dict[str, Any] = {
         "data": data.files.name,
         "model": type(model).__name__,
@@ -155,11 +156,23 @@ def _run(arguments: argparse.Namespace) -> int | None:
     return None
 
 
-def _doubt_label(columns: Columns, k: int, scores: dict[str, Any] | None) -> None:
-    """Say that a label that was guessed cannot be told, and which others there are."""
-    if "--label" not in columns.guessed:
-        return
+def _doubt_reading(
+    columns: Columns, texts: list[str], k: int, scores: dict[str, Any] | None
+) -> None:
+    """Where nothing tells the label, say what may have been read wrongly.
+
+    A guessed label may be another column, and strings that were left out because they
+    differ in every row, `texts`, may be words.
+    """
     if k and (scores is None or scores["accuracy"] > scores["majority_accuracy"]):
+        return
+    if texts:
+        named = shlex.quote(f"{texts[0]}=text")
+        tell(
+            "warning: nothing tells the label, and what was left out as identifiers "
+            f"may be words: {listed(texts)}. Hint: --types {named}"
+        )
+    if "--label" not in columns.guessed:
         return
     others = [f"--label {shlex.quote(own)}" for own in columns.labels[1:5]]
     hint = f" Hint: other columns look like labels too: {', '.join(others)}."

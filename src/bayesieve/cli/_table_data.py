@@ -89,6 +89,14 @@ class TableData:
         self.ignored = {name: why for name, why in found.items() if why}
         return kept
 
+    def left_out_strings(self) -> list[str]:
+        """Columns of strings that were left out as identifiers."""
+        return [
+            own.name
+            for own in self._every
+            if own.kind == "category" and self.ignored.get(own.name) == "identifier"
+        ]
+
     def facts(self) -> list[ColumnFacts]:
         """What each column is, for a report; the label last."""
         found = [
@@ -127,6 +135,7 @@ class TableData:
             "features": list(self._frame.columns),
             "label": self.labels.column,
             "formats": formats_of(self.read),
+            "ignored": list(self.ignored),
         }
         if self.model == "selective" and self.arguments.weights:
             raise CommandError(

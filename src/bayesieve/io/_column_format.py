@@ -83,6 +83,8 @@ class ReadColumn:
     values: Any
     guessed: str = ""
     doubt: str = ""
+    #: How many values were taken as missing where the kind was known, and one of them.
+    strays: tuple[int, str] = (0, "")
     #: Rows that the values of a category or text are at, for others to look at.
     strings: Any = field(default=None, repr=False)
 

@@ -15,14 +15,18 @@ from typing import Any
 import numpy as np
 
 from bayesieve.io._column_format import ColumnFormat, Marks, ReadColumn
+from bayesieve.io._date_styles import ISO
 from bayesieve.io._number_styles import NumberStyle
 from bayesieve.io._string_column import (
     StringColumn,
     are_codes,
+    are_digits,
+    beyond_doubles,
     plain_numbers,
     points_between_thousands,
     said_dates,
     said_numbers,
+    whole_numbers,
 )
 from bayesieve.io._suspicions import missing_as
 from bayesieve.utils._optional import optional_module
@@ -37,6 +41,7 @@ __all__ = [
 ]
 
 _MANY_CELLS = 2_000_000
+_FEW = 0.2  # of the values of a column may be no numbers, and are missing then
 _STRINGS = ("string", "large_string", "string_view")
 
 
@@ -106,6 +111,14 @@ def read_column(
             return replace(
                 StringColumn(column).as_they_are(name, "category"), guessed=guessed
             )
+        if plain is not None and beyond_doubles(plain):
+            exact = whole_numbers(column)
+            if exact is not None:
+                return ReadColumn(name, ColumnFormat("number"), exact)
+            if kind == "" and are_digits(column):
+                guessed = "numbers of very many digits as categories"
+                own = StringColumn(column).as_they_are(name, "category")
+                return replace(own, guessed=guessed)
         if plain is not None:
             doubt = points_between_thousands(plain, column) or missing_as(plain)
             return ReadColumn(name, ColumnFormat("number"), plain, doubt=doubt)
@@ -199,12 +212,16 @@ def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadCo
     if kind == "number" and format.style is None and not marks.said:
         plain = plain_numbers(column)
         if plain is not None:
-            return ReadColumn(name, format, plain)
+            exact = whole_numbers(column) if beyond_doubles(plain) else None
+            return ReadColumn(name, format, plain if exact is None else exact)
     strings = StringColumn(column)
     if kind in ("category", "text"):
         return strings.as_they_are(name, kind)
     if kind == "date":
         values = strings.times(format.date, errors="coerce")
+        if format.date != ISO and np.isnat(values).any():  # which is never ambiguous
+            plainly = strings.times(ISO, errors="coerce")
+            values = np.where(np.isnat(values), plainly, values)
         lost = np.isnat(values)
     else:
         style = format.style or NumberStyle()
@@ -214,16 +231,20 @@ def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadCo
             )
         values = strings.spread(style.numbers(strings.values))
         lost = np.isnan(values)
-    lost &= ~strings.no_number[strings.codes]
-    if lost.any() and (not format.strays or lost.mean() > 0.5):
-        raise _another_kind(
-            name, kind, str(strings.values[strings.codes[lost.argmax()]])
-        )
-    return ReadColumn(name, format, values)
+    there = ~strings.no_number[strings.codes]
+    lost &= there
+    if not lost.any():
+        return ReadColumn(name, format, values)
+    example = str(strings.values[strings.codes[lost.argmax()]])
+    if lost.sum() > (0.5 if format.strays else _FEW) * there.sum():
+        raise _another_kind(name, kind, example)
+    return ReadColumn(name, format, values, strays=(int(lost.sum()), example))
 
 
 def _another_kind(name: str, kind: str, value: Any) -> ValueError:
-    hint = " Hint: --decimal and --thousands say how." if kind == "number" else ""
+    hint = " Hint: --decimal and --thousands say how."
+    if kind == "date":
+        hint = f" Hint: --types '{name}=date:%d.%m.%Y' says how."
     return ValueError(
         f"Column {name!r} held {kind}s when the model was made and must hold {kind}s "
         f"now, written as they were then. Got {value!r}.{hint}"

@@ -51,7 +51,8 @@ def as_written(classes: Array) -> Array:
     texts = classes.tolist()
     if not all(isinstance(text, str) for text in texts):
         return classes
-    for written in ({"True": True, "False": False}, {"true": True, "false": False}):
+    for yes, no in (("True", "False"), ("true", "false"), ("TRUE", "FALSE")):
+        written = {yes: True, no: False}
         if texts and all(text in written for text in texts):
             return np.array([written[text] for text in texts])
     values = [_integer(text) for text in texts]

@@ -29,10 +29,13 @@ from bayesieve.utils._optional import optional_module
 __all__ = [
     "StringColumn",
     "are_codes",
+    "are_digits",
+    "beyond_doubles",
     "plain_numbers",
     "points_between_thousands",
     "said_dates",
     "said_numbers",
+    "whole_numbers",
 ]
 
 #: Ways to write that a value is missing in a file of text.
@@ -428,6 +431,29 @@ def _without_missing(column: Any) -> Any:
     known = pyarrow.array((*_MISSING, *_MISSING_NUMBERS), column.type)
     missing = compute.is_in(column, value_set=known)
     return compute.if_else(missing, pyarrow.scalar(None, column.type), column)
+
+
+def beyond_doubles(numbers: NDArray[np.float64]) -> bool:
+    """Whether whole numbers may be too large to be told apart as doubles."""
+    return bool(numbers.size) and bool(np.nanmax(np.abs(numbers)) >= 2**53)
+
+
+def are_digits(column: Any) -> bool:
+    """Whether all values that are there are digits alone."""
+    from pyarrow import compute
+
+    found = compute.match_substring_regex(_without_missing(column), "^-?[0-9]+$")
+    return bool(compute.all(found).as_py())
+
+
+def whole_numbers(column: Any) -> NDArray[np.int64] | None:
+    """Return strings as integers of 64 bits, if all are such."""
+    import pyarrow
+
+    try:
+        return np.asarray(column.cast("int64").to_numpy(zero_copy_only=False))
+    except (pyarrow.ArrowInvalid, TypeError):
+        return None
 
 
 def are_codes(numbers: NDArray[Any], column: Any) -> bool:

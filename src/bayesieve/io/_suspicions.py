@@ -174,7 +174,11 @@ def repeated_rows(read: Sequence[ReadColumn], codes: NDArray[np.integer[Any]]) -
             if values.dtype == object:
                 part = np.array([hash(value) for value in values.tolist()], np.int64)
             else:
-                wide = values if values.dtype.kind == "M" else values.astype(np.float64)
+                wide = values
+                if values.dtype.kind not in "Miu":
+                    wide = values.astype(np.float64)
+                elif values.dtype.kind != "M":
+                    wide = values.astype(np.int64)
                 part = np.ascontiguousarray(wide).view(np.int64)
             part = part.view(np.uint64)
         # Spread the bits, so that sums of columns do not meet by chance.
