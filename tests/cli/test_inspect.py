@@ -316,8 +316,10 @@ def test_predict_takes_dates_as_said(tmp_path, capsys):
 
 def test_words_that_differ_in_every_row_are_named_where_nothing_tells(tmp_path, capsys):
     path = tmp_path / "t.csv"
-    lines = [f"/{['read', 'buy'][i % 2]}/{i},{i % 2},{i}" for i in range(200)]
-    path.write_text("\n".join(["url,label,id", *lines]) + "\n")
+    lines = [
+        f"/{['read', 'buy'][i % 2]}/{i},{i % 2},{i},{i * i % 7}" for i in range(200)
+    ]
+    path.write_text("\n".join(["url,label,id,z", *lines]) + "\n")
     assert main(["select", str(path), "--json", "--label", "label"]) == 0
     found = json.loads(capsys.readouterr().out)
     [told] = [own for own in found["warnings"] if "may be words" in own]
