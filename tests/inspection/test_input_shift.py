@@ -366,3 +366,26 @@ def test_no_rows_at_all(table_model):
     assert found.n_rows == 0
     assert not found.shifted
     assert all(np.isnan(column.divergence) for column in found.columns)
+
+
+def test_n_grams_beside_columns_are_tested_and_kept_in_files(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def table(n, praise=0.4):
+        y = rng.random(n) < 0.5
+        filler = np.array("we saw it on a long day with the others there".split())
+        words = [
+            " ".join([*rng.choice(filler, 6), *(["lovely"] if own else [])])
+            for own in y & (rng.random(n) < 2 * praise)
+        ]
+        return pd.DataFrame({"note": words, "x": rng.normal(size=n) + y}), y
+
+    X, y = table(1500)
+    model = SelectiveNB(text_features=["note"]).fit(X, y)
+    save_model(model, tmp_path / "m")
+    for own in (model, load_model(tmp_path / "m")):
+        assert input_shift(own, table(600)[0]).shifted == []
+        [column] = input_shift(own, table(600, praise=0.05)[0]).shifted
+        assert column.name == 'note: "lovely"'
+    with_it = X["note"].str.contains("lovely").sum()
+    assert model._texts[0].ngrams.documents.tolist() == [with_it]

@@ -138,7 +138,7 @@ def input_shift(model: Any, X: Any) -> InputShift:
         With the columns that the model uses. Means of measurements are no counts:
         columns of `SparseGaussianNB` are not tested, nor are features of a model that
         was fitted on chunks or ready counts which do not know the rows, nor the n-grams
-        of texts beside other columns.
+        of a stream.
 
     Notes
     -----
@@ -306,6 +306,11 @@ class _TableTally(_Tally):
             else _CategoryColumn(model, j, levels[j])
             for j in self._used
         ]
+        names = model._column_names()
+        self._texts = [
+            _TextColumn(place, names[own.column], own.ngrams)
+            for place, own in enumerate(getattr(model, "_texts", ()))
+        ]
 
     def rows_of(self, X: Any) -> TableRows:
         """Read the table."""
@@ -319,15 +324,53 @@ class _TableTally(_Tally):
         )
         for at, column in enumerate(self._columns):
             column.add(parts[:, at], rows)
+        for text in self._texts:
+            text.add(rows)
 
     def columns(self, n_rows: int) -> list[ColumnShift]:
         """Compare the shares of the parts."""
         total = float(self._model.class_count_.sum())
         cells = [column.cells() for column in self._columns]
-        tests = _compared(cells, total, n_rows, self._model.n_features_in_)
-        return [
+        terms = [own for text in self._texts for own in text.cells(total, n_rows)]
+        cells += [own for _, own in terms]
+        n_candidates = describe(self._model).n_features
+        tests = _compared(cells, total, n_rows, n_candidates)
+        n_columns = len(self._columns)
+        found = [
             ColumnShift(column.partition.name, **test, **column.never_met())
-            for column, test in zip(self._columns, tests, strict=True)
+            for column, test in zip(self._columns, tests[:n_columns], strict=True)
+        ]
+        return found + [
+            ColumnShift(name, **test)
+            for (name, _), test in zip(terms, tests[n_columns:], strict=True)
+        ]
+
+
+class _TextColumn:
+    """One column of texts: rows with each of its n-grams in use."""
+
+    def __init__(self, place: int, name: str, ngrams: Any) -> None:
+        self._place, self._name, self._ngrams = place, name, ngrams
+        self._found = np.zeros(len(ngrams.names), dtype=np.int64)
+
+    def add(self, rows: TableRows) -> None:
+        """Count the texts that have each n-gram."""
+        counts = self._ngrams.rows(rows.texts[self._place])
+        self._found += np.bincount(counts.indices, minlength=self._found.size)
+
+    def cells(self, total: float, n_rows: int) -> list[tuple[str, _Cells]]:
+        """Texts with and without each n-gram; none where training kept no counts."""
+        if self._ngrams.documents is None or not n_rows:
+            return []
+        known = np.minimum(self._ngrams.documents, total).tolist()
+        return [
+            (
+                f'{self._name}: "{term}"',
+                _Cells([("present", a, b), ("absent", total - a, n_rows - b)]),
+            )
+            for term, a, b in zip(
+                self._ngrams.names.tolist(), known, self._found.tolist(), strict=True
+            )
         ]
 
 

@@ -103,6 +103,7 @@ class _ColumnMemory:
             found,
             totals=np.maximum(found.totals + self.dropped, 0.0),
             n_distinct=found.n_distinct + self.n_dropped,
+            documents=None,  # a stream may go on from counts without any
         )
 
     def updated(self, ngrams: NGrams) -> NGrams:

@@ -30,6 +30,8 @@ _OF_TEXTS = {
     "_term_totals": Saved("floats", "C", "texts", domain="counts", optional=True),
     "_n_distinct": Saved("integers", "texts", optional=True),
     "_text_options": Saved("plain", optional=True),
+    # Not known of a stream.
+    "_term_documents": Saved("floats", "terms", domain="counts", optional=True),
 }
 
 
@@ -173,6 +175,9 @@ class TextWeightedNB(WeightedNaiveBayes):
         ngrams = [own.ngrams for own in self._texts]
         terms = [term for own in self._texts for term in own.terms]
         sizes = [own.weights.size for own in self._texts]
+        documents = [own.documents for own in ngrams if own.documents is not None]
+        if len(documents) == len(ngrams):
+            found["_term_documents"] = np.concatenate(documents)
         return found | {
             "_term_columns": np.repeat([own.column for own in self._texts], sizes),
             "_term_names": TermNames.from_strings(terms),
@@ -210,7 +215,7 @@ def _texts_of_file(given: dict[str, Any], columns: list[int]) -> list[WeightedNG
         if given:
             raise ValueError("'_reader' has no texts for n-grams")
         return []
-    if given.keys() != _OF_TEXTS.keys():
+    if given.keys() | {"_term_documents"} != _OF_TEXTS.keys():
         raise ValueError("'_text_options' lacks what belongs to it")
     options, n_distinct = given["_text_options"], given["_n_distinct"]
     owners, names = given["_term_columns"], given["_term_names"]
@@ -238,6 +243,7 @@ def _texts_of_file(given: dict[str, Any], columns: list[int]) -> list[WeightedNG
             given["_term_counts"][:, own],
             given["_term_totals"][:, place],
             int(n_distinct[place]),
+            given["_term_documents"][own] if "_term_documents" in given else None,
         )
         texts.append(WeightedNGrams(column, ngrams, given["_term_weights"][own]))
     return texts

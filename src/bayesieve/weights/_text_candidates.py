@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._layout import laid_out
-from bayesieve.counts._selection import prune
+from bayesieve.counts._selection import document_frequency, prune
 from bayesieve.counts._texts import count_texts
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import TextOptions
@@ -62,6 +62,8 @@ class NGrams:
         How often any n-gram of the column was met, these or others.
     n_distinct : int
         Distinct n-grams of the column.
+    documents : ndarray of shape (n_ngrams,) or None
+        Texts that have each one, where that is known.
     """
 
     names: TermNames
@@ -69,6 +71,7 @@ class NGrams:
     counts: Array
     totals: Array
     n_distinct: int
+    documents: Array | None = None
 
     @computed_once
     def slope(self) -> Array:
@@ -99,7 +102,9 @@ class NGrams:
         """Some of them, in their order."""
         names = self.names[chosen]
         assert isinstance(names, TermNames)
-        return replace(self, names=names, counts=self.counts[:, chosen])
+        documents = None if self.documents is None else self.documents[chosen]
+        counts = self.counts[:, chosen]
+        return replace(self, names=names, counts=counts, documents=documents)
 
     def sizes(self, weights: Array, class_count: Array) -> Array:
         """Mean size of each weighted term over the rows, in nats."""
@@ -195,6 +200,7 @@ def screen_ngrams(
         own if isinstance(own, np.ndarray) else own.toarray(),
         np.asarray(table.sum(axis=1), dtype=np.float64).reshape(-1),
         counts.n_features,
+        document_frequency(counts)[columns],
     )
 
 
