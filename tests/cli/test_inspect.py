@@ -328,3 +328,22 @@ def test_words_that_differ_in_every_row_are_named_where_nothing_tells(tmp_path, 
     options = ["--json", "--label", "label", "--types", "url=text"]
     assert main(["select", str(path), *options]) == 0
     assert json.loads(capsys.readouterr().out)["evaluation"]["accuracy"] == 1.0
+
+
+def test_a_space_after_each_comma_is_no_part_of_a_value(tmp_path, capsys):
+    """As in the files of the UCI repository."""
+    path, model = tmp_path / "t.csv", str(tmp_path / "m")
+    rows = [("red", "ja") if i % 2 else ("blue", "nein") for i in range(120)]
+    for text in (
+        "".join(f"{i % 7}, {a}, {b}\n" for i, (a, b) in enumerate(rows)),
+        "".join(f"{i % 7},{a},{b}\n" for i, (a, b) in enumerate(rows)),
+    ):
+        path.write_text("x, colour, answer\n" + text)
+        if not tmp_path.joinpath("m").exists():
+            assert main(["select", str(path), "--save", model]) == 0
+            assert load_model(model).classes_.tolist() == ["ja", "nein"]
+        capsys.readouterr()
+        assert main(["predict", model, str(path)]) == 0
+        told = capsys.readouterr().err
+        assert "100.0 % of 120" in told
+        assert "unlike" not in told

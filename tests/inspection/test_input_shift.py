@@ -373,7 +373,21 @@ def test_n_grams_beside_columns_are_tested_and_kept_in_files(tmp_path):
 
     def table(n, praise=0.4):
         y = rng.random(n) < 0.5
-        filler = np.array("we saw it on a long day with the others there".split())
+        filler = np.array(
+            [
+                "we",
+                "saw",
+                "it",
+                "on",
+                "a",
+                "long",
+                "day",
+                "with",
+                "the",
+                "others",
+                "there",
+            ]
+        )
         words = [
             " ".join([*rng.choice(filler, 6), *(["lovely"] if own else [])])
             for own in y & (rng.random(n) < 2 * praise)

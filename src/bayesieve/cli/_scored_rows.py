@@ -196,6 +196,8 @@ class ScoredRows:
         labels = None
         if self.label is not None:
             labels = batch.column(names.index(self.label)).to_pylist()
+            if self.files.is_text:
+                labels = [own.strip() if own else own for own in labels]
         kept = [batch.column(names.index(name)) for name in self.keep]
         if self.text is not None:
             from bayesieve.cli._text_data import texts_of

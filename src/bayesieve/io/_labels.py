@@ -51,6 +51,11 @@ def as_written(classes: Array) -> Array:
     texts = classes.tolist()
     if not all(isinstance(text, str) for text in texts):
         return classes
+    if texts and all(text.startswith(" ") for text in texts):
+        texts = [text.strip() for text in texts]  # a space after each delimiter
+        if len(set(texts)) == len(texts):
+            classes = np.array(texts, dtype=object)
+        texts = classes.tolist()
     for yes, no in (("True", "False"), ("true", "false"), ("TRUE", "FALSE")):
         written = {yes: True, no: False}
         if texts and all(text in written for text in texts):

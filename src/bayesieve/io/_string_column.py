@@ -109,6 +109,9 @@ class StringColumn:
         values = self._texts()
         if kind == "category":
             values[self.missing] = None
+            there = values[~self.missing]
+            if there.size and all(own.startswith(" ") for own in there):
+                values[~self.missing] = [own.strip() for own in there]
         return ReadColumn(
             name, ColumnFormat(kind), values[self.codes], doubt=doubt, strings=self
         )
