@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -347,3 +348,73 @@ def test_a_space_after_each_comma_is_no_part_of_a_value(tmp_path, capsys):
         told = capsys.readouterr().err
         assert "100.0 % of 120" in told
         assert "unlike" not in told
+
+
+def next_step(path, capsys, *options):
+    """Return the command that `inspect` proposes."""
+    assert main(["inspect", path, *options]) == 0
+    after = capsys.readouterr().out.partition("Try next:")[2].strip()
+    return shlex.split(after.partition("  ")[0])
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "told"),
+    [
+        (["a", "b"], [], ["--label", "label"]),
+        (["a", "b", ""], [], ["--label", "label", "--skip-bad-rows"]),
+        (["NA", "None"], [], ["--label", "label"]),
+        (["a"], [], ["--label", "COL"]),
+        ([f"k{i}" for i in range(60)], [], ["--label", "label"]),
+        ([f"k{i}" for i in range(300)], [], ["--label", "COL"]),
+        (["a", "b"], ["--no-header", "--label", "column 2"], ["--no-header"]),
+        (["a", "b"], ["--sep", "comma", "--drop", "z"], ["--drop", "z", "--sep", ","]),
+    ],
+)
+def test_the_proposed_command_works(tmp_path, capsys, labels, options, told):
+    path = tmp_path / "t.csv"
+    rows = [
+        f"{i % 17},{labels[i % len(labels)]},{i % 19},{i / 7:.4f}" for i in range(300)
+    ]
+    path.write_text("\n".join(["x,label,z,w", *rows]) + "\n", encoding="utf-8")
+    step = next_step(str(path), capsys, *options)
+    assert step[:3] == ["bayesieve", "select", str(path)]
+    assert step[-len(told) :] == told
+    if "COL" in step:
+        step[step.index("COL")] = "z"
+    assert main(step[1:]) == 0
+
+
+def test_bad_rows_are_left_out_of_the_proposed_command(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    rows = [f"{i % 17},{'ab'[i % 2]}" for i in range(300)]
+    rows[50] = "1,a,b,c"
+    path.write_text("\n".join(["x,label", *rows]) + "\n", encoding="utf-8")
+    step = next_step(str(path), capsys)
+    assert step[-1] == "--skip-bad-rows"
+    assert main(step[1:]) == 0
+
+
+def test_a_single_column_leads_nowhere(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "1\n2\n" * 20, encoding="utf-8")
+    assert main(["inspect", str(path), "--sep", ","]) == 0
+    out = capsys.readouterr().out
+    assert "'x' is the only column: a label must be in another." in out
+    assert "Try next" not in out
+
+
+@pytest.mark.parametrize("command", ["select", "inspect"])
+def test_parquet_files_whose_types_differ(tmp_path, capsys, command):
+    pandas = pytest.importorskip("pandas")
+    labels = ["a", "b"] * 30
+    paths = [str(tmp_path / f"{name}.parquet") for name in "abc"]
+    values = (np.arange(60), np.arange(60) / 4, [f"v{i % 7}" for i in range(60)])
+    for path, own in zip(paths, values, strict=True):
+        pandas.DataFrame({"x": own, "label": labels}).to_parquet(path)
+    assert main([command, *paths[:2], "--label", "label"]) == 0
+    capsys.readouterr()
+    assert main([command, paths[0], paths[2], "--label", "label"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert "column 'x' as string in " in captured.err
+    assert f"{paths[2]!r}, and as int64 in {paths[0]!r}." in captured.err

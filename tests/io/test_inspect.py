@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -174,3 +176,156 @@ def test_a_matrix_and_an_empty_file(tmp_path):
         empty.write_text(text)
         with pytest.raises(ValueError, match=r"empty|no rows"):
             inspect(empty)
+
+
+ANSWERS = ["yes", "no"] * 20
+
+
+def of_column(values, **options):
+    """Inspect a column beside labels; its facts."""
+    return column(inspect(pd.DataFrame({"x": values, "y": ANSWERS}), **options), "x")
+
+
+def test_values_of_several_types_are_strings():
+    own = of_column([1, "x", None, 2.5] * 10)
+    assert (own.role, own.type, own.missing) == ("category", "string", 10)
+    assert own.examples == ["1", "x", "2.5"]
+    assert of_column([[1], "a"] * 20).role == "category"
+    assert of_column([2**70 * i for i in range(40)]).role == "number"
+
+
+@pytest.mark.parametrize(
+    ("values", "role", "type", "example"),
+    [
+        (pd.cut(np.arange(40.0), [-1, 10, 50]), "category", "string", "(-1, 10]"),
+        (pd.arrays.SparseArray([0, 1.5] * 20), "number", "decimal", "0"),
+        (
+            pd.period_range("2020-01", periods=40, freq="M"),
+            "date",
+            "date",
+            "2020-01-01",
+        ),
+        (pd.to_timedelta(np.arange(40), unit="min"), "number", "integer", "60"),
+        ([Decimal("1.5") * i for i in range(40)], "number", "decimal", "1.5"),
+        ([Decimal("1.5"), None] * 20, "number", "decimal", "1.5"),
+    ],
+)
+def test_dtypes_of_pandas(values, role, type, example):
+    own = of_column(values)
+    assert (own.role, own.type) == (role, type)
+    assert example in own.examples
+
+
+def test_dtypes_of_polars():
+    pl = pytest.importorskip("polars")
+    lasts = [timedelta(minutes=i) for i in range(40)]
+    table = pl.DataFrame({"n": range(40), "t": lasts, "y": ANSWERS})
+    table = table.with_columns(pl.col("n").cast(pl.Int128) * 2**40)
+    found = inspect(table)
+    assert [(own.role, own.type) for own in found.columns[:2]] == [
+        ("number", "integer")
+    ] * 2
+    assert column(found, "t").examples == ["0", "60", "120"]
+
+
+def test_durations_in_arrow_files_are_seconds(tmp_path):
+    path = tmp_path / "t.feather"
+    lasts = pd.to_timedelta(np.arange(40), unit="min")
+    pd.DataFrame({"t": lasts, "y": ANSWERS}).to_feather(path)
+    assert column(inspect(path), "t").examples == ["0", "60", "120"]
+
+
+def test_columns_that_are_numbered():
+    numbered = pd.DataFrame({0: np.arange(40) / 4, 1: ANSWERS, 2: "a b c"})
+    found = inspect(numbered, label=1, text=[2], types={0: "category"})
+    assert roles(found) == {"0": "category", "1": "label", "2": "text"}
+
+
+def test_record_batches():
+    pyarrow = pytest.importorskip("pyarrow")
+    batch = pyarrow.record_batch({"x": list(range(40)), "y": ANSWERS})
+    assert inspect(batch).n_rows == 40
+
+
+def twice(frame):
+    frame.columns = ["a"] * frame.shape[1]
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "told"),
+    [
+        (lambda f: f["town"], TypeError, r"Got Series\. Hint: to_frame\(\)"),
+        (twice, ValueError, "must have different names. Got more than one 'a'"),
+        (
+            lambda f: f.rename(columns={"id": 1, "mail": "1"}),
+            ValueError,
+            "Got more than one '1'",
+        ),
+        (lambda f: f.assign(c=1j), ValueError, "Column 'c' holds complex128"),
+        (lambda f: f[:0], ValueError, "The DataFrame is empty: it has no rows"),
+        (lambda f: f[[]], ValueError, "The DataFrame is empty: it has no columns"),
+        (
+            lambda f: pd.concat({"a": f}, axis=1),
+            ValueError,
+            "Columns must have one name each. Got names of 2 levels",
+        ),
+    ],
+)
+def test_frames_that_are_refused(frame, change, error, told):
+    with pytest.raises(error, match=told):
+        inspect(change(frame))
+
+
+def test_arrow_tables_that_are_refused():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table([ANSWERS, ANSWERS], names=["a", "a"])
+    with pytest.raises(ValueError, match="Got more than one 'a'"):
+        inspect(table)
+    with pytest.raises(ValueError, match="The Table is empty: it has no columns"):
+        inspect(table.select([]))
+
+
+def test_parquet_files_whose_types_differ(tmp_path):
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path, values in zip(paths, (np.arange(40), np.arange(40) + 0.5), strict=True):
+        pd.DataFrame({"x": values, "y": ANSWERS}).to_parquet(path)
+    assert column(inspect(paths), "x").distinct == 80
+    pd.DataFrame({"x": ANSWERS, "y": ANSWERS}).to_parquet(paths[1])
+    told = r"column 'x' as \w*string in '.*b.parquet', and as int64 in '.*a.parquet'"
+    with pytest.raises(ValueError, match=told):
+        inspect(paths)
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["a"] * 400, "has one value only, 'a'; two classes or more are needed"),
+        (["a", "b", None, "b"] * 100, "has no value in 100 rows: select stops there"),
+        ([1.0, 0.0, None, 1.0] * 100, "has no value in 100 rows: select stops there"),
+        ([f"k{i}" for i in range(400)], "400 different values in 400 rows, too many"),
+        ([f"k{i % 60}" for i in range(400)], "(60): --label 'label' takes it"),
+    ],
+)
+def test_labels_that_stop_select_are_told(labels, told):
+    frame = pd.DataFrame({"x": np.arange(400) / 7, "label": labels})
+    for own in (frame, frame.assign(z=np.arange(400) % 5)):
+        notes = column(inspect(own), "label").notes
+        assert any(told in note for note in notes)
+
+
+def test_no_label_is_told():
+    found = inspect(pd.DataFrame({"x": np.arange(40) / 7, "z": np.arange(40) / 3}))
+    assert found.label is None
+    assert "Which column is the label is not clear: --label COL says it." in found.notes
+    found = inspect(pd.DataFrame({"x": np.arange(40) / 7}))
+    assert found.notes == ["'x' is the only column: a label must be in another."]
+
+
+def test_words_for_nothing_are_labels(tmp_path):
+    path = tmp_path / "t.csv"
+    labels = ["NA", "None", "a", "a"] * 10
+    pd.DataFrame({"x": np.arange(40) / 7, "label": labels}).to_csv(path, index=False)
+    own = column(inspect(path), "label")
+    assert (own.missing, own.distinct) == (0, 3)
+    assert own.examples == ["NA", "None", "a"]

@@ -226,8 +226,6 @@ def test_missing_texts_are_empty_texts():
 )
 def test_text_columns_can_be_named(named):
     frame, y = reviews(200)
-    if isinstance(named, str):
-        named = [named]
     model = SelectiveNB(text_features=named).fit(frame, y)
     assert list(model.text_terms_) == ["review"]
 
@@ -327,6 +325,7 @@ def test_costs_of_texts_are_the_users_to_give():
             r"not both\. Got column 'review' in both",
         ),
         ({"text_features": ["nothing"]}, r"text_features must be 'auto'.*'nothing'"),
+        ({"text_features": "nothing"}, r"text_features must be 'auto'.*'nothing'"),
         ({"text_features": [True, False]}, r"mask of text_features must have 3"),
         ({"text_features": ["price"]}, r"must hold strings.*row 0 of column 'price'"),
         ({"text_options": {"ngrams": (1, 2)}}, r"keys among analyzer.*Got 'ngrams'"),

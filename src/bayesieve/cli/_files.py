@@ -175,8 +175,8 @@ class DataFiles:
         told = "has no rows that can be read" if self.skip_bad_rows else "has no rows"
         raise CommandError(f"{self.paths[0]!r} {told}.")
 
-    def whole_table(self) -> tuple[Any, list[str]]:
-        """Return all columns as an Arrow table, and what is to be said about it."""
+    def whole_table(self) -> tuple[Any, list[str], int]:
+        """Return all columns as an Arrow table, notes on it, and the bad rows."""
         from bayesieve.io._inspect import read_whole
 
         return read_whole(self._files)

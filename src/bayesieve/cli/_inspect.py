@@ -49,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> None:
         needed = {arguments.label, *arguments.text}
         kept = {*matching(arguments.keep, names, where), *needed}
         kinds |= {name: "ignore" for name in names if name not in kept}
-    table, notes = files.whole_table()
+    table, notes, n_bad = files.whole_table()
     found = inspect_table(
         table,
         names,
@@ -64,10 +64,12 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
-        _show(found, arguments, Terminal())
+        _show(found, arguments, Terminal(), n_bad)
 
 
-def _show(found: Any, arguments: argparse.Namespace, terminal: Terminal) -> None:
+def _show(
+    found: Any, arguments: argparse.Namespace, terminal: Terminal, n_bad: int
+) -> None:
     """Print one line a column, then what is to be said about them."""
     terminal.paragraph(
         f"{plain_text(found.name)}: {_number(found.n_rows, 'row')}, "
@@ -93,12 +95,40 @@ def _show(found: Any, arguments: argparse.Namespace, terminal: Terminal) -> None
         terminal.line()
         for sentence in told:
             terminal.paragraph(f"- {plain_text(sentence)}", indent="  ")
-    terminal.line()
-    terminal.line("Try next:")
-    files = [plain_text(shlex.quote(path)) for path in arguments.data]
-    label = "COL" if found.label is None else plain_text(shlex.quote(found.label))
-    step = f"bayesieve select {' '.join(files)} --label {label}"
-    show_next([(step, "which columns tell it")], terminal)
+    if len(found.columns) > 1:
+        terminal.line()
+        terminal.line("Try next:")
+        step = _next_step(found, arguments, n_bad)
+        show_next([(plain_text(step), "which columns tell it")], terminal)
+
+
+def _next_step(found: Any, arguments: argparse.Namespace, n_bad: int) -> str:
+    """Return a command that reads the file as it was read, with a label that can be."""
+    from bayesieve.io._labels import can_be_label
+    from bayesieve.io._roles import is_called_label
+
+    words = ["bayesieve", "select", *arguments.data]
+    label = [own for own in found.columns if own.name == found.label]
+    named = [own for own in found.columns if is_called_label(own.name)]
+    usable = [
+        own
+        for own in label or named
+        if can_be_label(own.distinct, found.n_rows - own.missing)
+    ]
+    words += ["--label", usable[0].name if usable else "COL"]
+    for option in ("text", "drop", "keep", "types"):
+        for value in getattr(arguments, option):
+            words += [f"--{option}", value]
+    for option in ("decimal", "thousands", "encoding", "sep", "sheet"):
+        value = getattr(arguments, option)
+        if value is not None:
+            words += [f"--{option}", "tab" if value == "\t" else str(value)]
+    for option in ("no_text", "no_header"):
+        if getattr(arguments, option):
+            words.append(f"--{option.replace('_', '-')}")
+    if n_bad or any(own.missing for own in usable[:1]):
+        words.append("--skip-bad-rows")
+    return shlex.join(words)
 
 
 def _show_table(columns: list[Any], n_rows: int, terminal: Terminal) -> None:

@@ -16,7 +16,8 @@ from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._progress import Progress
 from bayesieve.io import _row_bounds
 from bayesieve.io._bad_rows import BadRows
-from bayesieve.io._labels import LabelCodes, as_written, sort_order
+from bayesieve.io._frames import check_same_types
+from bayesieve.io._labels import LabelCodes, as_written, label_problem, sort_order
 from bayesieve.io._same_rows import SameRows
 
 __all__ = ["LabelledRows", "Labels", "as_labels", "fits_in_memory"]
@@ -54,16 +55,10 @@ def as_labels(column: str, values: list[Any], rows: Codes) -> tuple[Labels, Code
     """Sort the values met into classes; returns them and the place of each value."""
     if not values:
         raise CommandError(f"there is no row with a label in column {column!r}.")
-    if len(values) == 1:
+    problem = label_problem(values, int(rows.sum()))
+    if problem:
         raise CommandError(
-            f"column {column!r} has one value only, {values[0]!r}; two classes or more "
-            "are needed."
-        )
-    if len(values) > max(50, int(rows.sum()) // 4):
-        raise CommandError(
-            f"column {column!r} has {len(values):,} different values in "
-            f"{int(rows.sum()):,} rows, too many for a label. Hint: --label COL names "
-            "another column."
+            f"column {column!r} {problem}. Hint: --label COL names another column."
         )
     classes, order = sort_order(values)
     place = np.empty(len(values), dtype=np.int64)
@@ -177,13 +172,15 @@ class LabelledRows:
     ) -> Iterator[tuple[Codes, Any]]:
         """Yield (numbers of the labels as they turn up, batch) without bad rows."""
         label, n_known = self._columns[-1], len(self._columns) - 1
-        places = list(range(n_known))
+        places, first = list(range(n_known)), None
         for path, before, batch in self._files.rows(
             self._columns, bad_rows, self._same_rows
         ):
             if interrupt is not None and interrupt.requested:
                 self.interrupted = True
                 return
+            first = first or (path, batch.schema)
+            check_same_types(self._columns, first, (path, batch.schema))
             values = batch.column(n_known)
             if str(values.type).startswith(("list", "large_list", "struct", "map")):
                 raise CommandError(

@@ -113,7 +113,9 @@ def add_data_arguments(
         "data",
         nargs="+" if required else "*",
         metavar="DATA",
-        help="files or globs: CSV, TSV, JSON lines, Parquet or svmlight",
+        help="files or globs: CSV, TSV, JSON, JSON lines, Parquet, Arrow, "
+        "Excel, OpenDocument, lines of text or svmlight, packed or not; - is standard "
+        "input",
     )
     columns = parser.add_argument_group("columns")
     columns.add_argument(

@@ -22,6 +22,7 @@ from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_su
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
+from bayesieve.io._frames import one_table
 from bayesieve.io._inspect import ROLES, ColumnFacts, column_facts
 from bayesieve.io._roles import left_out
 from bayesieve.naive_bayes import SelectiveNB
@@ -54,12 +55,10 @@ class TableData:
         self.share = getattr(arguments, "test_share", 0.0)
         self.seed = getattr(arguments, "seed", 0)
         files.refuse_other_columns()
-        import pyarrow
-
-        table = pyarrow.Table.from_batches(b for _, b in rows.batches("Reading"))
+        table = one_table([batch for _, batch in rows.batches("Reading")])
         kinds = columns.kinds | dict.fromkeys(columns.texts, "text")
         marks = Marks(arguments.decimal, arguments.thousands)
-        read = read_columns(table.combine_chunks(), names, kinds=kinds, marks=marks)
+        read = read_columns(table, names, kinds=kinds, marks=marks)
         #: Why columns are left out, by their names.
         self.ignored: dict[str, str] = {}
         self._every, self.read = read, read

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._duckdb import needs
 from bayesieve.io._format import Format
+from bayesieve.io._frames import plain_values
 
 if TYPE_CHECKING:
     from bayesieve.io._files import DataFile
@@ -50,7 +51,9 @@ def _plain(batch: Any) -> Any:
     """Return a batch whose columns are called by places and hold values, not codes."""
     pyarrow = needs("pyarrow")
     columns = [
-        own.dictionary_decode() if pyarrow.types.is_dictionary(own.type) else own
+        own.dictionary_decode()
+        if pyarrow.types.is_dictionary(own.type)
+        else plain_values(own)
         for own in batch.columns
     ]
     names = [f"c{i}" for i in range(len(columns))]

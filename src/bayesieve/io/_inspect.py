@@ -17,6 +17,8 @@ from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import read_columns
 from bayesieve.io._duckdb import needs
 from bayesieve.io._files import DataFile, find_files, open_files
+from bayesieve.io._frames import as_arrow, check_same_types, one_table
+from bayesieve.io._labels import is_missing, label_problem
 from bayesieve.io._near_names import check_column
 from bayesieve.io._read_options import KINDS, ReadOptions
 from bayesieve.io._roles import (
@@ -174,7 +176,9 @@ def inspect(
     [('customer', 'id'), ('income', 'number'), ('bought', 'label')]
     """
     options = ReadOptions(encoding, sep, header, sheet)
-    texts = [text] if isinstance(text, str) else list(text or ())
+    label = None if label is None else str(label)  # frames may number their columns
+    texts = [text] if isinstance(text, str) else list(map(str, text or ()))
+    kinds = {str(own): kind for own, kind in (types or {}).items()}
     marks = Marks(decimal, thousands)
     if isinstance(source, str | os.PathLike):
         source = [source]
@@ -189,7 +193,7 @@ def inspect(
                     f"{file.path!r} holds a matrix, whose columns have no names and "
                     "are all numbers: there is nothing to find out."
                 )
-        table, notes = read_whole(files)
+        table, notes, _ = read_whole(files)
         name = os.path.basename(paths[0])
         names = list(files[0].columns)
         return inspect_table(
@@ -198,54 +202,39 @@ def inspect(
             name=name,
             label=label,
             texts=texts,
-            kinds=dict(types or {}),
+            kinds=kinds,
             marks=marks,
             notes=notes,
         )
-    table = _as_arrow(source)
+    table = as_arrow(source)
     return inspect_table(
         table,
         table.column_names,
         name=type(source).__name__,
         label=label,
         texts=texts,
-        kinds=dict(types or {}),
+        kinds=kinds,
         marks=marks,
         notes=[],
     )
 
 
-def _as_arrow(source: Any) -> Any:
-    pyarrow = needs("pyarrow")
-    if isinstance(source, pyarrow.Table):
-        return source
-    if hasattr(source, "iloc"):
-        return pyarrow.Table.from_pandas(source, preserve_index=False)
-    if hasattr(source, "to_arrow"):
-        return source.to_arrow()
-    raise TypeError(
-        "A source must be a path, a list of paths, or a table of pandas, polars or "
-        f"Arrow. Got {type(source).__name__}."
-    )
-
-
-def read_whole(
-    files: Sequence[DataFile], skip_bad_rows: bool = True
-) -> tuple[Any, list[str]]:
+def read_whole(files: Sequence[DataFile]) -> tuple[Any, list[str], int]:
     """Read all columns of files, as many rows as a quarter of the memory holds.
 
-    Rows that cannot be read are counted, and noted.
+    Rows that cannot be read are noted and counted: the last value.
     """
-    pyarrow = needs("pyarrow")
     names = files[0].columns
     if not names:
         raise ValueError(f"{files[0].path!r} is empty: it has no columns and no rows.")
-    bad_rows, most = BadRows(skip_bad_rows), _row_bounds.physical_memory() // 4
-    batches, n_bytes, notes = [], 0, []
+    bad_rows, most = BadRows(True), _row_bounds.physical_memory() // 4
+    batches, n_bytes, notes, first = [], 0, [], None
     for file in files:
         for batch in file.batches(names, bad_rows):
             if file.format.leaves_gaps:
                 batch = _without_gaps(batch, bad_rows, file)
+            first = first or (file.path, batch.schema)
+            check_same_types(names, first, (file.path, batch.schema))
             batches.append(batch)
             n_bytes += batch.nbytes
             if n_bytes > most:
@@ -257,12 +246,12 @@ def read_whole(
         break
     if not sum(batch.num_rows for batch in batches):
         raise ValueError(f"{files[0].path!r} has no rows.")
-    table = pyarrow.Table.from_batches(_of_one_schema(batches)).combine_chunks()
+    table = one_table(batches)
     found = [note for file in files for note in file.notes]
     if bad_rows.skipped:
         rows = "1 row" if bad_rows.skipped == 1 else f"{bad_rows.skipped:,} rows"
         notes.append(f"{rows} cannot be read. The first: {bad_rows.first}")
-    return table, [*dict.fromkeys(found), *notes]
+    return table, [*dict.fromkeys(found), *notes], bad_rows.skipped
 
 
 def _without_gaps(batch: Any, bad_rows: BadRows, file: DataFile) -> Any:
@@ -275,12 +264,6 @@ def _without_gaps(batch: Any, bad_rows: BadRows, file: DataFile) -> Any:
     told = f"A line of {file.path!r} has no values, or cannot be read."
     bad_rows.found(int(empty.sum()), told)
     return batch.filter(needs("pyarrow").array(~empty))
-
-
-def _of_one_schema(batches: list[Any]) -> list[Any]:
-    """Batches of several files, whose types may differ in what is missing."""
-    schema = batches[0].schema
-    return [own if own.schema == schema else own.cast(schema) for own in batches]
 
 
 def inspect_table(
@@ -321,6 +304,12 @@ def inspect_table(
         said[label] = "category"
     read = read_columns(table, names, kinds=said, marks=marks)
     codes, n_classes = _codes(read, names, label)
+    every = [*notes]
+    if len(names) == 1:
+        every.append(f"{names[0]!r} is the only column: a label must be in another.")
+    elif label is None:
+        every.append("Which column is the label is not clear: --label COL says it.")
+    unclear = guessed and not (label and is_called_label(label))
     facts = []
     for column in read:
         role = _role(column, label, ignored, said)
@@ -338,11 +327,12 @@ def inspect_table(
                     f"tells the label in {100 * share:.4g} % of the rows; a column "
                     "that is known only once the label is must be left out"
                 )
+        if unclear and is_called_label(column.name):
+            found.append(_why_no_label(column))
         if column.kind == "nested":
             found.append("holds lists or objects, and not one value a row: not used")
         of_role = _label_facts if role == "label" else column_facts
         facts.append(of_role(column, role, found))
-    every = [*notes]
     repeated = repeated_rows(read, np.zeros(table.num_rows, dtype=np.int64))
     if repeated:
         rows = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
@@ -355,30 +345,56 @@ def _codes(
 ) -> tuple[NDArray[np.int64] | None, int]:
     if label is None:
         return None, 0
-    own = read[list(names).index(label)]
-    found = {value: n for n, value in enumerate(dict.fromkeys(list(own.values)))}
-    return np.array([found[value] for value in own.values], np.int64), len(found)
+    written = _written(read[list(names).index(label)])
+    found = {value: n for n, value in enumerate(dict.fromkeys(written))}
+    return np.array([found[value] for value in written], np.int64), len(found)
+
+
+def _why_no_label(own: ReadColumn) -> str:
+    """Say why a column was not taken for the label that its name says it is."""
+    classes, rows = _classes(own)
+    problem = label_problem(classes, sum(rows))
+    if problem:
+        return f"is called as labels are, and {problem}"
+    return (
+        f"is called as labels are, and has many different values ({len(classes):,}): "
+        f"--label '{own.name}' takes it"
+    )
 
 
 def _label_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
     """What is known of labels, of which "None" is one and no missing value."""
     classes, rows = _classes(own)
-    notes = [*notes, *odd_labels(own.name, classes, rows)]
+    missing = len(own.values) - sum(rows)
+    problem = label_problem(classes, sum(rows))
+    notes = [*notes, *([problem] if problem else ())]
+    if missing and classes:
+        has = "1 row" if missing == 1 else f"{missing:,} rows"
+        notes.append(
+            f"has no value in {has}: select stops there, and --skip-bad-rows leaves "
+            "them out"
+        )
     return replace(
-        column_facts(own, role, notes),
-        missing=len(own.values) - sum(rows),
+        column_facts(own, role, [*notes, *odd_labels(own.name, classes, rows)]),
+        missing=missing,
         distinct=len(classes),
+        examples=_examples(np.array([*classes, None], dtype=object)),
     )
 
 
 def _classes(own: ReadColumn) -> tuple[list[Any], list[int]]:
     """Labels as they are written, and how many rows each has."""
-    values = own.values
+    there = Counter(value for value in _written(own) if value is not None)
+    return list(there), list(there.values())
+
+
+def _written(own: ReadColumn) -> list[Any]:
+    """Labels as they are written, None where there is none."""
+    values = list(own.values)
     if own.strings is not None:
         written = [*own.strings.values.to_pylist(), ""]
         values = [written[code] for code in own.strings.codes.tolist()]
-    there = Counter(value for value in values if value not in (None, ""))
-    return list(there), list(there.values())
+    return [None if value == "" or is_missing(value) else value for value in values]
 
 
 def _role(
@@ -395,6 +411,8 @@ def _role(
 def column_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
     """What is known of a column with a role."""
     values = np.asarray(own.values)
+    if own.kind == "number" and values.dtype == object:  # decimal numbers
+        values = values.astype(np.float64)
     missing, distinct = n_missing(own), n_distinct(own)
     kind = "string"
     if values.dtype.kind in "iuf":

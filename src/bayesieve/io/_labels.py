@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,23 @@ def label_kind(value: Any) -> str:
             f"{type(value).__name__} {value!r}."
         )
     return kind
+
+
+def can_be_label(n_classes: int, n_rows: int) -> bool:
+    """Whether rows with so many different values can be told apart by them."""
+    return 2 <= n_classes <= max(50, n_rows // 4)
+
+
+def label_problem(classes: Sequence[Any], n_rows: int) -> str:
+    """Say why values that so many rows have cannot be labels; words that follow it."""
+    if not classes:
+        return "has no value in any row, and cannot be a label"
+    if len(classes) == 1:
+        return f"has one value only, {classes[0]!r}; two classes or more are needed"
+    if can_be_label(len(classes), n_rows):
+        return ""
+    many = f"{len(classes):,} different values in {n_rows:,} rows"
+    return f"has {many}, too many for a label"
 
 
 def sort_order(labels: list[Any]) -> tuple[Array, Array]:

@@ -121,14 +121,15 @@ class SelectiveNB(TextWeightedNB):
         Prior on partitions, see `MODLEncoder`.
     categorical_features : "from_dtype" or array-like, default="from_dtype"
         Columns to be grouped rather than cut, see `MODLEncoder`.
-    text_features : "auto", array-like or None, default="auto"
+    text_features : "auto", str, array-like or None, default="auto"
         Columns of texts, whose n-grams are counted. "auto": columns of strings of which
         more than half are distinct, with three words or more on average (of Chinese,
         Japanese, Thai and other scripts without spaces, as many characters as such
-        words have); not those of a categorical dtype. Else names, numbers or a mask, as
-        for `categorical_features`; None for none. A missing text is an empty one.
+        words have); not those of a categorical dtype. Else a name, or names, numbers or
+        a mask as for `categorical_features`; None for none. A missing text is an empty
+        one.
     text_options : dict, optional
-        How texts are cut, as the parameters of `SparseTextNB`: `analyzer`,
+        How texts are cut, as these parameters of `SparseTextNB` say: `analyzer`,
         `ngram_range`, `lowercase`, `strip_accents`, `token_pattern`, `stop_words`,
         `binary`, `min_df`, `max_df`. Without `analyzer`, words; characters of Chinese
         and Japanese, one and two at a time, and of scripts whose words are not spaced
@@ -263,7 +264,7 @@ class SelectiveNB(TextWeightedNB):
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
-        "text_features": [StrOptions({"auto"}), "array-like", None],
+        "text_features": [str, "array-like", None],
         "text_options": [dict, None],
         "input": [StrOptions({"table", "log_likelihood"})],
         "window": [Interval(Integral, 1, None, closed="left")],
@@ -385,7 +386,9 @@ class SelectiveNB(TextWeightedNB):
             Numbers, strings, categories, booleans, dates; missing values allowed.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of 2 is the same row twice.
+            A weight of 2 is the same row twice. With texts that holds for all counts,
+            not for the choice of `text_penalty_`: two copies of a row may be on both
+            sides of a split, a row of weight 2 cannot.
 
         Returns
         -------
