@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
+
 import pytest
 from tests.io.messy_files import read
 
@@ -44,6 +47,25 @@ LEGACY = {
 }
 CASES = [(name, own) for name, all_ in LEGACY.items() for own in all_]
 UNICODE = ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+
+
+#: What English tables have beyond ASCII: `{}` is a number, other for each row.
+SIGNS = {
+    **{"pound": "£{}", "euro": "€{}", "euro after": "{} €", "yen": "¥{}"},
+    **{"cent": "{}¢", "long dash": "yes—{}", "single quotes": "‘maybe’ {}"},
+    **{"degree": "{}°", "celsius": "{} °C", "micro": "{} µm", "square": "{} m²"},
+    **{"half": "{}½", "no break": "{}\xa0kg", "section": "see §{}", "times": "{}×"},
+    **{"plus or minus": "±{}", "dash": "one – {}", "range": "1–{}", "copyright": "©"},
+    **{"trade mark": "Acme™ {}", "registered": "Acme® {}"},
+    **{"ellipsis": "so it goes… {}", "bullet": "• item {}", "quarter": "1 ¼ {}"},
+    **{"curly quotes": "“about” it {}"},
+}
+APOSTROPHES = ["it’s", "don’t", "I’m", "you’re", "we’ll", "they’ve", "John’s", "dogs’"]
+TOWNS = {
+    "cp1252": ["Köln", "Zürich", "Málaga", "Århus"],
+    "cp1254": ["İstanbul", "Eskişehir", "Muğla", "Iğdır"],
+    "cp1250": ["Łódź", "Kraków", "Gdańsk", "Częstochowa"],
+}
 
 
 def table(text, times=10):
@@ -94,6 +116,74 @@ def test_a_guess_that_may_be_wrong_says_so(tmp_path):
     _, _, [note] = read(path)
     assert "which may be wrong: it may be " in note
     assert note.endswith("; --encoding changes it.")
+
+
+def words_table(words, encoding):
+    """300 rows of English, with a word in each that may be beyond ASCII."""
+    rows = [f"{i},{words[i % len(words)]},x\n" for i in range(300)]
+    return ("number,text,label\n" + "".join(rows)).encode(encoding)
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_signs_in_english_are_of_windows_1252_with_a_word_of_doubt(sign, tmp_path):
+    path = tmp_path / "a.csv"
+    words = [SIGNS[sign].format(i / 7) for i in range(300)]
+    path.write_bytes(words_table(words, "cp1252"))
+    _, rows, [note] = read(path)
+    assert [row[1] for row in rows] == words
+    assert "is read as Windows-1252 (Western European), which may be wrong: " in note
+    [shown] = re.findall(r"where ('.*') is '.*'; --encoding changes it\.$", note)
+    example = literal_eval(shown)
+    assert any(example in word for word in words)
+    assert not example.isascii()
+
+
+@pytest.mark.parametrize("words", [APOSTROPHES[:1], APOSTROPHES, ["café"]])
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman"])
+def test_words_with_apostrophes_and_of_french_in_english(words, encoding, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(words_table(words, encoding))
+    _, rows, [note] = read(path)
+    right = {row[1] for row in rows} == set(words)
+    assert right or "which may be wrong: it may be Mac Roman" in note
+    if encoding == "cp1252" or len(words) > 1:
+        assert right
+
+
+@pytest.mark.parametrize("encoding", TOWNS)
+def test_a_few_towns(encoding, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(words_table(TOWNS[encoding], encoding))
+    _, rows, [note] = read(path)
+    assert {row[1] for row in rows} == set(TOWNS[encoding])
+    if encoding == "cp1252":
+        assert "it may be Windows-1250 (Central European), where 'Århus' is " in note
+
+
+@pytest.mark.parametrize("encoding", UNICODE)
+def test_chinese_with_little_else_in_wide_encodings(encoding, tmp_path):
+    # "一" is a zero beside a letter, at the other place than in ASCII.
+    path = tmp_path / "a.csv"
+    lines = ["评论,标签"] + [f"一个一个{TEXTS['Chinese']}一,好"] * 50
+    path.write_bytes("\n".join(lines).encode(encoding))
+    names, rows, [note] = read(path)
+    assert names == ["评论", "标签"]
+    assert rows == [(f"一个一个{TEXTS['Chinese']}一", "好")] * 50
+    assert f"is read as {encoding.upper()}" in note
+
+
+def test_japanese_by_escapes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(table(TEXTS["Japanese"]).encode("iso2022_jp"))
+    [note] = check(path, TEXTS["Japanese"])
+    assert "is read as ISO-2022-JP (Japanese); --encoding changes it." in note
+
+
+def test_zeros_in_a_text_do_not_make_it_wide(tmp_path):
+    path = tmp_path / "a.csv"
+    text = "number,text,label\n" + "".join(f"{i},a\0b word,x\n" for i in range(99))
+    path.write_bytes(text.encode())
+    assert read(path)[0] == ["number", "text", "label"]
 
 
 def test_what_the_user_says_is_taken(tmp_path):

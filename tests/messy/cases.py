@@ -232,7 +232,8 @@ ENCODINGS = [
         told=("read as UTF-16; --encoding .*separated by tabs; --sep",),
     ),
     *_told(
-        "read as Windows-1252 \\(Western European\\); --encoding",
+        "read as Windows-1252 \\(Western European\\), which may be wrong: it may be "
+        "Windows-1250 \\(Central European\\), where 'São' is 'Săo'; --encoding",
         *("cp1252.csv", "latin-1.csv"),
     ),
     *_told("read as ISO-8859-2 \\(Central European\\); --encoding", "latin-2.csv"),

@@ -2,21 +2,21 @@
 
 Bytes that are no UTF-8 can be read by dozens of encodings, and nearly all of them give
 characters. Only one gives text: letters that are common in a language, beside letters
-of the same alphabet. So every alphabet is a distribution of characters, and an encoding
-is as likely as the text that it makes of the bytes.
+of the same alphabet, and signs where signs stand. So every alphabet is a distribution
+of characters, and an encoding is as likely as the words that it makes of the bytes.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["likelihood"]
+__all__ = ["is_of_signs", "likelihood"]
 
 #: Letters of languages that write Latin ones, small letters by how common they are.
 _LATIN = {
@@ -26,7 +26,8 @@ _LATIN = {
         "Spanish": "óíáéñúü¿¡º",
         "Portuguese": "ãçáéíóêõúâàô",
         "Italian": "èàùòìéó",
-        "Nordic": "äöåøæéðþáíýúó",
+        "Nordic": "äöåøæé",
+        "Icelandic": "áíóéðöúþýæ",
         "Dutch": "ëéïèöóüê",
         "others": "ýÿţìòšž",
     },
@@ -38,9 +39,10 @@ _LATIN = {
         "Croatian": "čšžćđ",
         "Romanian": "ăşîţâ",
     },
-    "turkish": {"Turkish": "ıüşğçöâî"},
+    "turkish": {"Turkish": "ıüşğçöİâî"},
     "baltic": {"Lithuanian": "ėšųžįąūčę", "Latvian": "āīēšūļģžņčķ"},
 }
+_RARE = {"Icelandic": 3.0}
 _CYRILLIC = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґўПВСНОКТМИРДЗАБГУЧЭЕФЛХЯШЮЦЖЫЬІ"
 _GREEK = "αοιετσνηυρπκμλςήίόάύέώωγδχθφβξζψΑΕΤΗΟΜΠΚΣΝΔΓΡΙΛΥΧΘΦΈΆΌΉΊΏΎΒΞΖΨΩϊϋ"
 _HEBREW = "יוהלאמרתבשנעםדחקפגכטזןצסךףץְִַָֹּ"
@@ -75,17 +77,39 @@ _HANGUL = (
     "않없니를은할오파위용면음요영화게까구거러내너네적조선동신원세안모무문국계경관당데드된될되말미"
     "반방번분비산생소속실심업연예유으임작저점중진차체출치타트특표행호후"
 )
-_MARKS = "\xa0«»“”’„–—…‘°€£§©®™•·´`¨"
+_MARKS = "\xa0«»“”’„–—…‘°€£§©®™•·´`¨²½µ±³¼×¾¹ºª¿¡¢¥‹›‚†‡‰÷¬¶"
+#: What is beyond ASCII in English, the common ones first.
+_ENGLISH = "’£–“”€—…°‘©®\xa0™é½§²µ•×±¼¥·¾³¢èüöñçáêïíóäâàô"
 #: Letters that are beside each other make a word; signs and digits belong to none.
-_WORDS = re.compile(r"[^\W\d_]+")
+_LETTER = r"[^\W\d_ªºµ¹²³¼½¾ˆ]"
+_FOREIGN = r"[^\W\d_ªºµ¹²³¼½¾ˆ\x00-\x7f]"
+_WORDS = re.compile(f"{_LETTER}+")
 _LETTERS_OF_ASCII = re.compile(r"[A-Za-z]")
-_RUN = re.compile(r"[^\W\d_\x00-\x7f]{3,}")
+_NO_SIGN = re.compile(_FOREIGN + "|[\ufffd\x80-\x9f]")
+_RUN = re.compile(_FOREIGN + "{3,}")
+_COMPACT = "[¡-©¬®-´¶-¸»-¿×÷†-‰ˆ˜ƒ]"
+#: Where nobody puts it: letters at digits (but in Chinese: 3月), signs within words, one
+#: sign at another, fractions and currencies at letters; points without a letter, final
+#: letters within words, Cyrillic words without vowels, and what else no word ends in.
+_MISPLACED = re.compile(
+    rf"0(?=(?![⺀-\uffff]){_FOREIGN})|(?![⺀-\uffff]){_FOREIGN}(?=0)"
+    rf"|(?<={_LETTER})[¡-¬®-¶¸-¿×÷†-‰€™•‹›‚„“”‘˜](?={_LETTER})"
+    rf"|(?<={_LETTER})’(?=[a-z]{{2}})(?<!\b[a-zA-Z]’)(?<!\bqu’)(?<!\bQu’)(?!ll|re|ve)"
+    rf"|({_COMPACT})(?!\1)(?={_COMPACT})"
+    rf"|(?<={_LETTER})[¼½¾]|[¼½¾](?={_LETTER})|[£€¥](?={_FOREIGN})"
+    r"|(?<![\u0590-\u0eff])[\u0591-\u05c7\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]"
+    r"|[םןךףץ](?=[א-ת])|ς(?=[α-ώ])|σ(?!\w)"
+    r"|(?<!\w)[бвгджзклмнпрстфхцчшщ]{3,}(?!\w)|(?<!\w)[ьъы]|[вгдзклмнптф]щ(?!\w)"
+    r"|ŕ(?!\w)"
+)
 
 _ASCII = math.log(1 / 90)
 _BROKEN = -20.0  # a byte that an encoding has no character for
 _CONTROL = -15.0
-_LAST = 1 / 20_000
-_STRANGE_WORD = math.log(0.01)
+_REST = math.log(0.05 / 20_000)
+_TWO_ALPHABETS = math.log(0.001)
+_CHANGE = math.log(0.25)  # a word of another language than the word before
+_STRANGE = math.log(0.01)
 
 
 @dataclass(frozen=True)
@@ -93,11 +117,13 @@ class Alphabet:
     """Characters beside those of ASCII, the common ones first in each group.
 
     `groups` have shares of the text; `mixes` says whether words also have letters of
-    ASCII, as in French and unlike Russian.
+    ASCII, as in French and unlike Russian; `rarity`, in nats, how much rarer files of
+    a language are than those of its neighbours.
     """
 
     groups: tuple[tuple[float, str], ...]
     mixes: bool = False
+    rarity: float = 0.0
 
     @computed_once
     def _chances(self) -> dict[str, float]:
@@ -109,35 +135,36 @@ class Alphabet:
                 chances[letter] = chances.get(letter, 0.0) + share * rank / total
         return {letter: math.log(chance) for letter, chance in chances.items()}
 
-    def likelihood(self, text: str) -> float:
-        """Logarithm of how likely a text is, in nats."""
+    def likelihood(self, word: str) -> float:
+        """Logarithm of how likely a word is, in nats."""
         chances = self._chances
-        total, rest = 0.0, 0.05 * _LAST
-        for letter, times in Counter(text).items():
+        total = 0.0
+        for letter in word:
             if letter.isascii():
                 printable = letter.isprintable() or letter in "\t\r\n"
-                chance = _ASCII if printable else _CONTROL
+                total += _ASCII if printable else _CONTROL
             elif letter == "\ufffd":
-                chance = _BROKEN
+                total += _BROKEN
             elif letter < "\xa0" or 0xE000 <= ord(letter) < 0xF900:  # nobody's
-                chance = _CONTROL
+                total += _CONTROL
             else:
-                chance = chances.get(letter, math.log(rest))
-            total += times * chance
-        return total + _STRANGE_WORD * self._strange_words(text)
+                total += chances.get(letter, _REST)
+        return total + self._strangeness(word)
 
-    def _strange_words(self, text: str) -> int:
-        """Words in which letters stand together that do not so in this alphabet."""
+    def _strangeness(self, word: str) -> float:
+        """Add up, in nats, letters together that do not stand so in this alphabet."""
         if self.mixes:
-            return len(_RUN.findall(text))
-        return sum(
-            not word.isascii() and _LETTERS_OF_ASCII.search(word) is not None
-            for word in _WORDS.findall(text)
+            return _STRANGE * len(_RUN.findall(word))
+        return _TWO_ALPHABETS * sum(
+            not own.isascii() and _LETTERS_OF_ASCII.search(own) is not None
+            for own in _WORDS.findall(word)
         )
 
 
-def _of(*groups: tuple[float, str], mixes: bool = False) -> Alphabet:
-    return Alphabet(groups, mixes)
+def _of(
+    *groups: tuple[float, str], mixes: bool = False, rarity: float = 0.0
+) -> Alphabet:
+    return Alphabet(groups, mixes, rarity)
 
 
 def _latin(languages: Mapping[str, str]) -> list[Alphabet]:
@@ -147,8 +174,9 @@ def _latin(languages: Mapping[str, str]) -> list[Alphabet]:
         _of(
             *((0.82, own), (0.05, own.upper()), (0.04, every), (0.02, every.upper())),
             mixes=True,
+            rarity=_RARE.get(name, 0.0),
         )
-        for own in languages.values()
+        for name, own in languages.items()
     ]
 
 
@@ -159,6 +187,7 @@ _FULL_WIDTH = "".join(map(chr, range(0xFF01, 0xFF5F))) + "\u3000"
 
 _ALPHABETS: dict[str, list[Alphabet]] = {
     **{region: _latin(languages) for region, languages in _LATIN.items()},
+    "western": [*_latin(_LATIN["western"]), _of((0.95, _ENGLISH), mixes=True)],
     "cyrillic": [_of((0.95, _CYRILLIC))],
     "greek": [_of((0.95, _GREEK))],
     "hebrew": [_of((0.95, _HEBREW))],
@@ -173,6 +202,29 @@ _ALPHABETS: dict[str, list[Alphabet]] = {
 }
 
 
-def likelihood(region: str, text: str) -> float:
-    """Logarithm of how likely a text is in the language of a region that fits best."""
-    return max(own.likelihood(text) for own in _ALPHABETS[region])
+def likelihood(region: str, words: Sequence[str]) -> float:
+    """Logarithm of how likely words are in a region: of one language, or of several."""
+    alphabets = _ALPHABETS[region]
+    chances = [[own.likelihood(word) for word in words] for own in alphabets]
+    one = max(
+        sum(each) - own.rarity for own, each in zip(alphabets, chances, strict=True)
+    )
+    several: float = _CHANGE * len(words) + sum(
+        max(chance - own.rarity for own, chance in zip(alphabets, each, strict=True))
+        for each in zip(*chances, strict=True)
+    )
+    return max(one, several) + _STRANGE * sum(map(_n_misplaced, words))
+
+
+def is_of_signs(words: Sequence[str]) -> bool:
+    """Whether words have only signs beyond ASCII, all where signs stand."""
+    return not any(_NO_SIGN.search(word) or _n_misplaced(word) for word in words)
+
+
+def _n_misplaced(word: str) -> int:
+    """How many signs and capitals stand where nobody writes them."""
+    capitals = sum(
+        second.isupper() and not second.isascii() and first.islower()
+        for first, second in pairwise(word)
+    )
+    return capitals + len(_MISPLACED.findall(word))

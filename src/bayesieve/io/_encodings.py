@@ -1,21 +1,23 @@
 """The encoding of a text file: found in its bytes, told, and turned into UTF-8.
 
 What is valid UTF-8 is UTF-8: other texts are so by chance only if they are very short.
-Other encodings are weighed by the texts that they make of the lines with bytes beyond
-ASCII (`_alphabets`), and a close second is told. charset-normalizer, which knows many
-more encodings, took short texts in French for cp1250 and in Hebrew for cp1251
-(benchmarks/encodings.py).
+Other encodings are weighed by the words that they make of the bytes beyond ASCII
+(`_alphabets`), each word once, and a close second is told. charset-normalizer, which
+knows many more encodings, took short texts in French for cp1250 and in Hebrew for
+cp1251 (benchmarks/encodings.py).
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
-from bayesieve.io._alphabets import likelihood
+from bayesieve.io._alphabets import is_of_signs, likelihood
 
 __all__ = [
     "Decoding",
@@ -23,7 +25,6 @@ __all__ = [
     "NewEncodingError",
     "found_encoding",
     "looks_like_utf8",
-    "name_of",
     "utf8_blocks",
 ]
 
@@ -52,21 +53,31 @@ _KNOWN = (
     ("cp1256", "arabic", "Windows-1256 (Arabic)", 1.0),
     ("cp1257", "baltic", "Windows-1257 (Baltic)", 2.0),
     ("cp874", "thai", "Windows-874 (Thai)", 1.0),
-    ("iso8859_2", "central", "ISO-8859-2 (Central European)", 2.0),
-    ("iso8859_5", "cyrillic", "ISO-8859-5 (Cyrillic)", 5.0),
+    ("iso8859_2", "central", "ISO-8859-2 (Central European)", 3.0),
+    ("iso8859_5", "cyrillic", "ISO-8859-5 (Cyrillic)", 8.0),
     ("iso8859_7", "greek", "ISO-8859-7 (Greek)", 3.0),
     ("iso8859_6", "arabic", "ISO-8859-6 (Arabic)", 4.0),
-    ("cp866", "cyrillic", "IBM866 (Cyrillic, DOS)", 4.0),
-    ("mac_roman", "western", "Mac Roman (Western European)", 4.0),
-    ("cp850", "western", "IBM850 (Western European, DOS)", 4.0),
+    ("cp866", "cyrillic", "IBM866 (Cyrillic, DOS)", 8.0),
+    ("mac_roman", "western", "Mac Roman (Western European)", 8.0),
+    ("cp850", "western", "IBM850 (Western European, DOS)", 8.0),
 )
-_NAMES = {name: told for name, _, told, _ in _KNOWN}
+_NAMES = {name: told for name, _, told, _ in _KNOWN} | {
+    "iso2022_jp_ext": "ISO-2022-JP (Japanese)"
+}
 _SAMPLE = 1 << 14
 _SURE = 6.0  # nats between the best and the next: 400 to 1
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_MOST_UNKNOWN = 0.01
+_MOST_PAIRS = 0.8
 _MOST_MIXED = 0.05  # share of lines of a foreign text that look like UTF-8 by chance
 _BEGINNING, _PARTS, _PART = 1 << 18, 16, 1 << 15
 _BLOCK = 1 << 20
 _CONTINUING = bytes(range(0x80, 0xC0))
+#: Words: neither letters nor second bytes of letters are below "@", but for digits.
+_WORD = re.compile(rb"[0-9@-\xff]*[\x80-\xff][0-9@-\xff]*")
+_DIGITS = re.compile(rb"[0-9]+")
+_FIELD = re.compile(rb'[^\x00-\x20",;]*[\x80-\xff][^\x00-\x20",;]*')
+_MOST_SHOWN = 20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BAD_BYTE = "bayesieve-bad-byte"
 
@@ -86,10 +97,14 @@ class NewEncodingError(Exception):
 
 @dataclass(frozen=True)
 class Decoding:
-    """An encoding: its name in Python, and another that may be meant."""
+    """An encoding: its name in Python, and another that may be meant.
+
+    `example` is a word as the one and as the other reads it.
+    """
 
     encoding: str
     other: str | None = None
+    example: tuple[str, str] = ("", "")
 
     @property
     def is_utf8(self) -> bool:
@@ -99,7 +114,18 @@ class Decoding:
     @property
     def told(self) -> str:
         """What it is called in messages."""
-        return name_of(self.encoding)
+        return _name_of(self.encoding)
+
+    @property
+    def doubt(self) -> str:
+        """What else it may be, or nothing."""
+        if self.other is None:
+            return ""
+        word, instead = self.example
+        return (
+            f", which may be wrong: it may be {_name_of(self.other)}, "
+            f"where {word!r} is {instead!r}"
+        )
 
 
 @dataclass(frozen=True)
@@ -120,7 +146,7 @@ class LineKinds:
         return self.valid > _MOST_MIXED * self.invalid
 
 
-def name_of(encoding: str) -> str:
+def _name_of(encoding: str) -> str:
     """Return how an encoding is called."""
     own = encoding.lower().replace("-", "_")
     return _NAMES.get(own, encoding.upper().replace("_", "-"))
@@ -137,8 +163,8 @@ def looks_like_utf8(opened: Callable[[], Any], size: int, packed: bool) -> bool:
     """
     with opened() as stream:
         block = stream.read(4 * _BEGINNING if packed else _BEGINNING)
-        wide = any(block.startswith(mark) for mark in _MARKS)
-        if wide or _without_mark(block) is not None or not _is_utf8(block):
+        marked = any(block.startswith(mark) for mark in _MARKS)
+        if marked or _without_mark(block) is not None or not _is_utf8(block):
             return False
         for number in range(_PARTS if not packed and size > len(block) else 0):
             stream.seek(number * (size // _PARTS))
@@ -149,15 +175,15 @@ def looks_like_utf8(opened: Callable[[], Any], size: int, packed: bool) -> bool:
 
 
 def found_encoding(opened: Callable[[], Any]) -> tuple[Decoding, LineKinds | None]:
-    """Find the encoding of a file: by its mark, by its zeros, or by all its lines."""
+    """Find the encoding of a file: by its mark, zeros, escapes, or by all its lines."""
     with opened() as stream:
         block = stream.read(_BEGINNING)
     for mark, encoding in _MARKS.items():
         if block.startswith(mark):
             return Decoding(encoding), None
-    wide = _without_mark(block)
-    if wide is not None:
-        return Decoding(wide), None
+    unmarked = _without_mark(block)
+    if unmarked is not None:
+        return Decoding(unmarked), None
     with opened() as stream:
         kinds = _line_kinds(stream)
     if not kinds.invalid:
@@ -177,32 +203,44 @@ def _is_utf8(block: bytes) -> bool:
 
 
 def _without_mark(block: bytes) -> str | None:
-    """UTF-16 and UTF-32 without a mark: zeros at every second or fourth place."""
-    for encoding, width, places in (
-        ("utf-32-le", 4, (2, 3)),
-        ("utf-32-be", 4, (0, 1)),
-        ("utf-16-le", 2, (1,)),
-        ("utf-16-be", 2, (0,)),
-    ):
-        whole = block[: len(block) // width * width]
-        if len(whole) < 2 * width or b"\0" not in whole:
-            continue
-        parts = [whole[i::width] for i in range(width)]
-        zeros = [part.count(0) for part in parts]
-        least = 0.9 * len(parts[0]) if width == 4 else 0.02 * len(parts[0])
-        others = sum(own for i, own in enumerate(zeros) if i not in places)
-        if width == 2 and others > 0.1 * min(zeros[i] for i in places):
-            continue
-        if width == 4 and min(part.count(0) for part in parts) == len(parts[0]):
-            continue
-        if all(zeros[i] >= max(least, 1) for i in places):
-            try:
-                text = codecs.getincrementaldecoder(encoding)().decode(whole)
-            except UnicodeDecodeError:
-                continue
-            if "\0" not in text and ("\n" in text or "\r" in text):
-                return encoding
+    """UTF-16 and UTF-32 without a mark, by their zeros; ISO-2022-JP by its escapes."""
+    if block.isascii() and b"\x1b$" in block:
+        return "iso2022_jp_ext" if _text_of(block, "iso2022_jp_ext") else None
+    if b"\0" not in block:
+        return None
+    for encoding in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
+        if _text_of(block, encoding):
+            return encoding
     return None
+
+
+def _text_of(block: bytes, encoding: str) -> str:
+    """Decode bytes that make lines of characters that there are, or return nothing.
+
+    Two letters of ASCII make one of UTF-16 that there is, in Chinese: a text of such
+    pairs is no UTF-16.
+    """
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(block)
+    except UnicodeDecodeError:
+        return ""
+    if _NO_TEXT.search(text) or not re.search(r"[\r\n]", text):
+        return ""
+    times = Counter(text)
+    unknown = sum(n for own, n in times.items() if category(own) in ("Cn", "Co"))
+    if unknown > _MOST_UNKNOWN * len(text):
+        return ""
+    if encoding.startswith("utf-16") and _n_pairs(block) > _MOST_PAIRS * len(text):
+        return ""
+    return text
+
+
+def _n_pairs(block: bytes) -> int:
+    """How many pairs of bytes are two printable characters of ASCII."""
+    return sum(
+        32 <= first < 127 and 32 <= second < 127
+        for first, second in zip(block[::2], block[1::2], strict=False)
+    )
 
 
 def _line_kinds(stream: Any) -> LineKinds:
@@ -242,18 +280,35 @@ def _decodes(data: bytes) -> bool:
 
 
 def _likeliest(sample: bytes) -> Decoding:
-    """Return the encoding that makes the likeliest text of some lines."""
+    """Return the encoding that makes the likeliest words of some lines.
+
+    A word counts once, however often a column repeats it, and numbers are all the same
+    word. Where there are signs and no letters, it is Windows-1252 and never sure.
+    """
+    words = b"\n".join({_DIGITS.sub(b"0", own): None for own in _WORD.findall(sample)})
     found: list[tuple[float, str, str]] = []
     for encoding, alphabet, _, rarity in _KNOWN:
-        text = sample.decode(encoding, errors="replace")
-        chance = likelihood(alphabet, text) - rarity
-        found.append((chance, encoding, text))
+        text = words.decode(encoding, errors="replace")
+        found.append((likelihood(alphabet, text.split("\n")) - rarity, encoding, text))
+    signs = is_of_signs(found[0][2].split("\n"))
+    default = found.pop(0) if signs else None
     found.sort(reverse=True)
-    best, encoding, text = found[0]
-    for chance, other, own in found[1:]:
+    best, encoding, text = default or found.pop(0)
+    for chance, other, own in found:
         if own != text:
-            return Decoding(encoding, other if best - chance < _SURE else None)
+            if signs or best - chance < _SURE:
+                return Decoding(encoding, other, _example(sample, encoding, other))
+            break
     return Decoding(encoding)
+
+
+def _example(sample: bytes, *encodings: str) -> tuple[str, str]:
+    """Return the first word that two encodings read otherwise, in both."""
+    for field in _FIELD.findall(sample):
+        one, other = (field.decode(own, errors="replace") for own in encodings)
+        if one != other:
+            return one[:_MOST_SHOWN], other[:_MOST_SHOWN]
+    return "", ""
 
 
 # -------------------------------------------------------------------------- rewriting

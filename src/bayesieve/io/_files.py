@@ -36,7 +36,6 @@ from bayesieve.io._encodings import (
     NewEncodingError,
     found_encoding,
     looks_like_utf8,
-    name_of,
     utf8_blocks,
 )
 from bayesieve.io._excel import Excel
@@ -300,9 +299,7 @@ class DataFile:
         if self.format.is_matrix and not found.is_utf8 and kinds is not None:
             self._decoding = Decoding("utf-8")  # it holds numbers, and comments
         elif not found.is_utf8:
-            told = f"{self.path!r} is read as {found.told}"
-            if found.other is not None:
-                told += f", which may be wrong: it may be {name_of(found.other)}"
+            told = f"{self.path!r} is read as {found.told}{found.doubt}"
             self.note(f"{told}; --encoding changes it.")
         elif kinds is not None:
             self.note(
