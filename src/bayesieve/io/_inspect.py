@@ -345,9 +345,9 @@ def _codes(
 ) -> tuple[NDArray[np.int64] | None, int]:
     if label is None:
         return None, 0
-    written = _written(read[list(names).index(label)])
-    found = {value: n for n, value in enumerate(dict.fromkeys(written))}
-    return np.array([found[value] for value in written], np.int64), len(found)
+    values, codes = _coded(read[list(names).index(label)])
+    found = {value: n for n, value in enumerate(dict.fromkeys(values))}
+    return np.array([found[value] for value in values])[codes], len(found)
 
 
 def _why_no_label(own: ReadColumn) -> str:
@@ -384,17 +384,24 @@ def _label_facts(own: ReadColumn, role: str, notes: list[str]) -> ColumnFacts:
 
 def _classes(own: ReadColumn) -> tuple[list[Any], list[int]]:
     """Labels as they are written, and how many rows each has."""
-    there = Counter(value for value in _written(own) if value is not None)
+    values, codes = _coded(own)
+    there: Counter[Any] = Counter()
+    for value, rows in zip(values, np.bincount(codes).tolist(), strict=False):
+        if value is not None and rows:
+            there[value] += rows
     return list(there), list(there.values())
 
 
-def _written(own: ReadColumn) -> list[Any]:
-    """Labels as they are written, None where there is none."""
-    values = list(own.values)
+def _coded(own: ReadColumn) -> tuple[list[Any], NDArray[np.int64]]:
+    """Labels as they are written, None where there is none, and that of each row."""
     if own.strings is not None:
-        written = [*own.strings.values.to_pylist(), ""]
-        values = [written[code] for code in own.strings.codes.tolist()]
-    return [None if value == "" or is_missing(value) else value for value in values]
+        values, codes = [*own.strings.values.to_pylist(), ""], own.strings.codes
+    else:
+        found: dict[Any, int] = {}
+        rows = [found.setdefault(value, len(found)) for value in list(own.values)]
+        values, codes = list(found), np.array(rows, dtype=np.int64)
+    labels = [None if own == "" or is_missing(own) else own for own in values]
+    return labels, np.asarray(codes, dtype=np.int64)
 
 
 def _role(
