@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.io._column_format import ReadColumn
+from bayesieve.utils._arrays import n_unique
 from bayesieve.utils._reads_like_text import reads_like_text
 
 __all__ = [
@@ -192,7 +193,7 @@ def n_distinct(read: ReadColumn) -> int:
     values = np.asarray(read.values)
     if values.dtype == object:
         return len({value for value in values.tolist() if value is not None})
-    return int(np.unique(values[~_is_missing(values)]).size)
+    return n_unique(values[~_is_missing(values)])
 
 
 def n_missing(read: ReadColumn) -> int:
@@ -225,7 +226,7 @@ def left_out(read: ReadColumn) -> str:
         if values.size < _LEAST_ROWS or not _IDENTIFIER.fullmatch(read.name.strip()):
             return ""
         whole = (values == np.floor(values)).all()  # and none is missing
-        return "identifier" if whole and np.unique(values).size == values.size else ""
+        return "identifier" if whole and n_unique(values) == values.size else ""
     distinct, missing = n_distinct(read), n_missing(read)
     if distinct + (missing > 0) <= 1:
         return "constant"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesieve.io._column_format import ReadColumn
 from bayesieve.io._roles import n_distinct
+from bayesieve.utils._arrays import n_unique
 
 __all__ = [
     "gives_label_away",
@@ -185,4 +186,4 @@ def repeated_rows(read: Sequence[ReadColumn], codes: NDArray[np.integer[Any]]) -
         part = (part ^ (part >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
         part ^= part >> np.uint64(29)
         mixed = (mixed * np.uint64(0xD6E8FEB86659FD93)) ^ part
-    return int(mixed.size - np.unique(mixed).size)
+    return int(mixed.size - n_unique(mixed))
