@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesieve.io._duckdb import needs
 
-__all__ = ["PLAIN", "NumberStyle", "StyleGuess", "guess_style", "several_units"]
+__all__ = ["NumberStyle", "StyleGuess", "guess_style", "several_units"]
 
 _CODES = (
     "USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|KRW|"
@@ -112,7 +112,6 @@ class NumberStyle:
         return np.where(written.negative, -found, found)
 
 
-PLAIN = NumberStyle()
 # Those with a mark between groups first: what is read later may have it.
 _STYLES = (
     *(NumberStyle(".", ","), NumberStyle(",", ".")),
