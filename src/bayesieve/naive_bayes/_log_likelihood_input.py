@@ -1,21 +1,26 @@
-"""Ready-made conditional log-likelihoods in place of partitions."""
+"""Models of ready-made conditional log-likelihoods in place of a table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesieve._description import Description, Saved, SelfDescribing
+from bayesieve.naive_bayes._selective_search import SearchedNB
+from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.preprocessing._table_input import read_labels
 from bayesieve.utils._validation import refuse_one_class
+from bayesieve.weights import ColumnPrior, DenseTerms, search
+from bayesieve.weights._search import term_sizes
 
-__all__ = ["LogLikelihoodRows"]
+__all__ = ["LogLikelihoodNB"]
 
 
 @dataclass(frozen=True)
-class LogLikelihoodRows:
+class _LogLikelihoodRows:
     """Log-likelihoods (n_rows, n_columns, n_classes) with labels and weights."""
 
     logs: np.ndarray
@@ -26,7 +31,7 @@ class LogLikelihoodRows:
     @classmethod
     def from_training(
         cls, owner: Any, X: Any, y: Any, sample_weight: Any
-    ) -> LogLikelihoodRows:
+    ) -> _LogLikelihoodRows:
         """Check X, y and weights; rows of weight zero are left out."""
         flat = _flat(owner, X, reset=True)
         codes, weights, classes = read_labels(
@@ -45,6 +50,102 @@ class LogLikelihoodRows:
     def from_rows(owner: Any, X: Any, n_classes: int) -> np.ndarray:
         """Check rows to be predicted."""
         return _by_class(_flat(owner, X, reset=False), n_classes)
+
+
+class LogLikelihoodNB(SearchedNB):
+    """Base: with ``input="log_likelihood"`` weights are searched for terms as given.
+
+    There is then neither a table nor a partition; ``_term_sizes`` are what importances
+    are otherwise computed from. With ``input="table"`` nothing changes.
+    """
+
+    #: Of ready-made log-likelihoods, whose ``m`` numbers a row are columns by classes.
+    _saved_ready_made: ClassVar[dict[str, Saved]] = {
+        "weights_": Saved("floats", "columns", domain="counts"),
+        "levels_": Saved("floats", "columns", domain="any"),
+        "_term_sizes": Saved("floats", "columns", domain="known"),
+    }
+    input: str
+
+    def _fit_ready_made(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn the weights of the terms."""
+        data = _LogLikelihoodRows.from_training(self, X, y, sample_weight)
+        self.classes_ = data.classes
+        n_columns = data.logs.shape[1]
+        self.class_count_ = np.bincount(
+            data.codes, data.weights, data.classes.shape[0]
+        ).astype(np.float64)
+        self.class_log_prior_ = log_prior_of(self.class_count_)
+        names = [f"x{k}" for k in range(n_columns)]
+        places = np.arange(n_columns)
+        columns = ColumnPrior(
+            self._preparation_costs(np.ones(n_columns), names),
+            n_columns,
+            places,
+            places,
+        )
+        terms = DenseTerms(data.logs)
+        problem = self._problem(
+            terms, data.codes, self.class_log_prior_, data.weights, columns
+        )
+        result = self._searched(search, problem)
+        self.weights_ = result.weights
+        self._set_no_texts()
+        self._term_sizes = term_sizes(terms, result.weights, self.class_log_prior_)
+        self.partitions_ = []
+        self.levels_ = np.full(n_columns, np.nan)
+        self._tell(result)
+        return self
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean size of each column's term in the scores, in nats.
+
+        The mean absolute Shapley value: how far, on average over training rows and
+        classes, the term ``w_k log p_k(part | C)`` is from its own mean.
+        """
+        if self.input == "log_likelihood":
+            check_is_fitted(self, "weights_")
+            return self._term_sizes
+        return super().feature_importances_
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """Weighted score of each class, ``log P(C) + sum_k w_k log p_k(x_k | C)``.
+
+        Normalised, these are the probabilities before the last smoothing.
+        """
+        check_is_fitted(self, "weights_")
+        if self.input == "table":
+            return super().predict_joint_log_proba(X)
+        logs = _LogLikelihoodRows.from_rows(self, X, self.classes_.shape[0])
+        return np.asarray(DenseTerms(logs).scores(self.weights_, self.class_log_prior_))
+
+    # ---------------------------------------------------------- description and files
+
+    def _describe(self) -> Description:
+        found = super()._describe()
+        if self.input == "log_likelihood":
+            found = replace(found, named=None)  # X has a name for each column and class
+        return found
+
+    def _saved_attributes(self) -> dict[str, Saved]:
+        found = super()._saved_attributes()
+        if self.input == "log_likelihood":
+            for name in ("_reader", "partitions_", "_used_tables"):
+                del found[name]
+            found |= self._saved_ready_made
+        return found
+
+    def _to_save(self) -> dict[str, Any]:
+        if self.input == "log_likelihood":
+            return SelfDescribing._to_save(self)
+        return super()._to_save()
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        if self.input == "log_likelihood":
+            SelfDescribing._restore(self, values | {"partitions_": [], "_texts": []})
+        else:
+            super()._restore(values)
 
 
 def _flat(owner: Any, X: Any, *, reset: bool) -> np.ndarray:
