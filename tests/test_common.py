@@ -69,6 +69,7 @@ ESTIMATORS = [
     SelectiveNB(optimizer="coordinate", random_state=0),
     SelectiveNB(k=2),
     AveragedNB(random_state=0),
+    AveragedNB(random_state=0, class_weight="balanced"),
     SelectiveMultinomialNB(),
     SelectiveMultinomialNB(k=3, relaxed=False),
     SelectiveMultinomialNB(k=3, relaxed="auto", cv=3),

@@ -159,7 +159,9 @@ JSON_VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["$array", "$tuple", "$float", "$dict", "$object", "a"]),
+            st.sampled_from(
+                ["$array", "$tuple", "$float", "$dict", "$pairs", "$object", "a"]
+            ),
             inner,
             max_size=2,
         )

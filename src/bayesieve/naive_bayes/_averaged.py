@@ -28,6 +28,8 @@ class AveragedNB(WeightedNaiveBayes):
     ----------
     regularization : float, default=1.0
         Weight of the prior on subsets, >= 0.
+    class_weight : dict or "balanced", optional
+        What errors cost, by class, see `SelectiveNB`.
     time_limit : float, optional
         Seconds for the search; subsets met so far are averaged.
     random_state : int, RandomState instance or None, default=None
@@ -51,6 +53,9 @@ class AveragedNB(WeightedNaiveBayes):
     feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
     class_count_ : ndarray of shape (n_classes,)
+        Rows of each class by their `sample_weight`, whatever `class_weight` says.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the class shares, weighted by `class_weight`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -72,6 +77,7 @@ class AveragedNB(WeightedNaiveBayes):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regularization": [Interval(Real, 0, None, closed="left")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
@@ -83,12 +89,14 @@ class AveragedNB(WeightedNaiveBayes):
         self,
         *,
         regularization: float = 1.0,
+        class_weight: Any = None,
         time_limit: float | None = None,
         random_state: Any = None,
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
     ) -> None:
         self.regularization = regularization
+        self.class_weight = class_weight
         self.time_limit = time_limit
         self.random_state = random_state
         self.criterion = criterion
@@ -117,7 +125,7 @@ class AveragedNB(WeightedNaiveBayes):
             np.array([data.partitions[j].cost.preparation for j in data.informative]),
             len(data.partitions),
             regularization=self.regularization,
-            row_weight=data.weights,
+            row_weight=data.row_weight,
             order=order_by_level(data.partitions, data.informative),
         )
         result = Averaging().minimise(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesieve._description import Description, Saved, SelfDescribing
+from bayesieve.naive_bayes._class_weight import count_by_class
 from bayesieve.naive_bayes._selective_search import SearchedNB
 from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.preprocessing._table_input import read_labels
@@ -72,10 +73,9 @@ class LogLikelihoodNB(SearchedNB):
         data = _LogLikelihoodRows.from_training(self, X, y, sample_weight)
         self.classes_ = data.classes
         n_columns = data.logs.shape[1]
-        self.class_count_ = np.bincount(
-            data.codes, data.weights, data.classes.shape[0]
-        ).astype(np.float64)
-        self.class_log_prior_ = log_prior_of(self.class_count_)
+        counted = np.bincount(data.codes, data.weights, data.classes.shape[0])
+        factors = self._class_factors(counted)
+        self._set_prior(counted.astype(np.float64), factors)
         names = [f"x{k}" for k in range(n_columns)]
         places = np.arange(n_columns)
         columns = ColumnPrior(
@@ -86,12 +86,18 @@ class LogLikelihoodNB(SearchedNB):
         )
         terms = DenseTerms(data.logs)
         problem = self._problem(
-            terms, data.codes, self.class_log_prior_, data.weights, columns
+            terms,
+            data.codes,
+            self.class_log_prior_,
+            count_by_class(data.weights, factors, data.codes),
+            columns,
         )
         result = self._searched(search, problem)
         self.weights_ = result.weights
         self._set_no_texts()
-        self._term_sizes = term_sizes(terms, result.weights, self.class_log_prior_)
+        self._term_sizes = term_sizes(
+            terms, result.weights, log_prior_of(self.class_count_)
+        )
         self.partitions_ = []
         self.levels_ = np.full(n_columns, np.nan)
         self._tell(result)

@@ -70,6 +70,13 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         names the columns it changes. A way to say what is dear or distrusted. Of a text
         column it is the cost of each n-gram, to which the logarithm of their number is
         added; the penalty of n-grams is then not chosen.
+    class_weight : dict or "balanced", optional
+        What errors cost, by class: a row of a class counts so many times in the prior
+        and in the criterion of the weights. A dict names the classes whose weight is
+        not 1; "balanced" weighs each class by the inverse of its rows, and is not for
+        streams. Only the ratios matter: all rows together count for as many as they
+        are. Partitions and probabilities of parts stay those of the data; the class
+        probabilities are those of data in which classes are as frequent as weighted.
     time_limit : float, optional
         Seconds for the search of the weights; the best so far are kept.
     random_state : int, RandomState instance or None, default=None
@@ -144,6 +151,9 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
     feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
     class_count_ : ndarray of shape (n_classes,)
+        Rows of each class by their `sample_weight`, whatever `class_weight` says.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the class shares, weighted by `class_weight`.
     drifts_ : list of int
         Rows of the stream at which a change was found.
     n_rows_seen_ : int
@@ -217,6 +227,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         "regularization": [Interval(Real, 0, None, closed="left")],
         "exponent": [Interval(Real, 0, None, closed="neither"), None],
         "feature_cost": ["array-like", dict, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
@@ -239,6 +250,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         regularization: float = 0.1,
         exponent: float | None = None,
         feature_cost: Any = None,
+        class_weight: Any = None,
         time_limit: float | None = None,
         random_state: Any = None,
         criterion: str = "khiops",
@@ -257,6 +269,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         self.regularization = regularization
         self.exponent = exponent
         self.feature_cost = feature_cost
+        self.class_weight = class_weight
         self.time_limit = time_limit
         self.random_state = random_state
         self.criterion = criterion
@@ -319,6 +332,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
                 data.classes,
                 self.k,
                 type(self).__name__,
+                data.class_factors,
             )
             fitted = self._fit_texts(table, *table.training_rows(data.tables), prior)
             result = fitted.found.result
@@ -326,7 +340,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
             self._set_texts(fitted)
         else:
             problem = self._problem(
-                data.terms, data.codes, data.log_prior, data.weights, prior
+                data.terms, data.codes, data.log_prior, data.row_weight, prior
             )
             result = self._searched(search, problem)
             self._set_model(data, result.weights)

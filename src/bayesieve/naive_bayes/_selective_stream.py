@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import fit_context
 from bayesieve._description import Saved
+from bayesieve.naive_bayes._class_weight import check_class_weight, count_by_class
 from bayesieve.naive_bayes._selective_search import SearchedNB
 from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
 from bayesieve.naive_bayes._text_terms import TextTable, check_text_options, text_rule
@@ -84,6 +85,7 @@ class StreamNB(SearchedNB):
                 "partial_fit needs input='table': ready-made log-likelihoods cannot be "
                 f"updated. Got input={self.input!r}."
             )
+        self._refuse_balanced()
         options = check_text_options(self.text_options, type(self).__name__)
         if self._stream is None and hasattr(self, "weights_"):
             rules = [
@@ -124,6 +126,7 @@ class StreamNB(SearchedNB):
                 "refresh is for streams: it needs an earlier partial_fit. Got a model "
                 "that was fitted at once."
             )
+        self._refuse_balanced()
         stream = self._stream
         stream.refuse_torn()
         stream.is_whole = False
@@ -131,6 +134,15 @@ class StreamNB(SearchedNB):
         stream.is_whole = True
         self._learn(stream)
         return self
+
+    def _refuse_balanced(self) -> None:
+        if self.class_weight == "balanced":
+            raise ValueError(
+                f"The 'class_weight' parameter of {type(self).__name__} must be a dict "
+                "or None for a stream: the shares of its classes are not known before "
+                "it ends. Got 'balanced'. Hint: class_weight={'spam': 10.0} says what "
+                "an error costs."
+            )
 
     def _new_stream(self, rules: list[TextRule]) -> StreamMemory:
         return StreamMemory(
@@ -148,6 +160,7 @@ class StreamNB(SearchedNB):
     ) -> Self:
         stream.refuse_torn()
         self._check_same_classes(classes)
+        check_class_weight(self.class_weight, self.classes_, type(self).__name__)
         if self.window != stream.window:
             raise ValueError(
                 "window cannot change while a stream is learnt. "
@@ -186,6 +199,8 @@ class StreamNB(SearchedNB):
         Nothing of the model changes before all of it is known, so an error on the way
         (in a callback, say) leaves a model that predicts as before.
         """
+        class_count = stream.class_count.copy()
+        factors = self._class_factors(class_count)
         found, renewed = stream.next_partitions()
         tables = log_likelihood_tables(found.part_counts(stream), stream.class_count)
         before = None if renewed else self.weights_[found.informative]
@@ -193,17 +208,17 @@ class StreamNB(SearchedNB):
         fitted = result = None
         weights = before
         if how is not None and stream.texts.rules:
-            fitted = self._stream_texts(stream, found, tables, renewed)
+            fitted = self._stream_texts(stream, found, tables, factors, renewed)
             result = fitted.found.result
             weights = result.weights[: len(tables)]
         elif how is not None:
-            result = self._stream_weights(how, stream, found, tables, before)
+            result = self._stream_weights(how, stream, found, tables, factors, before)
             weights = np.asarray(result.weights)
         assert weights is not None  # new partitions are searched
         stream.in_use = found
         self.levels_ = np.array([p.level for p in found.partitions])
-        class_count = stream.class_count.copy()
-        self._set_weights(class_count, found.informative, weights, tables)
+        self._set_prior(class_count, factors)
+        self._set_weights(found.informative, weights, tables)
         if fitted is not None:
             self._set_texts(fitted)
         elif stream.texts.rules:
@@ -233,6 +248,7 @@ class StreamNB(SearchedNB):
         stream: StreamMemory,
         found: StreamPartitions,
         tables: list[np.ndarray],
+        factors: np.ndarray | None,
         renewed: bool,
     ) -> TextFit:
         """Weights of columns and n-grams, by the window and the counts of all rows."""
@@ -248,11 +264,12 @@ class StreamNB(SearchedNB):
             self.classes_,
             self.k,
             name,
+            factors,
         )
         rows, ngrams = table.training_rows(
             tables,
             stream.texts.candidates(self.k, name),
-            log_prior_of(stream.class_count),
+            log_prior_of(stream.class_count, factors),
         )
         fitted = self._fit_texts(
             table,
@@ -280,16 +297,17 @@ class StreamNB(SearchedNB):
         stream: StreamMemory,
         found: StreamPartitions,
         tables: list[np.ndarray],
+        factors: np.ndarray | None,
         before: np.ndarray | None,
     ) -> WeightResult:
         """Weights of the informative columns, by the rows of the window."""
         filled = stream.filled
-        weights = stream.weights[:filled]
+        weights, codes = stream.weights[:filled], stream.codes[:filled]
         problem = self._problem(
             PartTerms(found.parts[:filled], tables, self.classes_.shape[0]),
-            stream.codes[:filled],
-            log_prior_of(stream.class_count),
-            None if (weights == 1.0).all() else weights,
+            codes,
+            log_prior_of(stream.class_count, factors),
+            count_by_class(None if (weights == 1.0).all() else weights, factors, codes),
             self._prior_of(found.partitions, found.informative),
             self._window_share(stream),
         )

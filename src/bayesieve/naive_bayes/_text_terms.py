@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from bayesieve.counts._selection import check_limits
 from bayesieve.model_selection._text_penalty import choose_text_penalty, even_folds
+from bayesieve.naive_bayes._class_weight import count_by_class
 from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.preprocessing._prepare import log_likelihood_tables
 from bayesieve.text._options import TextOptions
@@ -74,6 +75,9 @@ class TextTable:
         Wanted number of terms.
     owner : str
         For messages.
+    class_factors : ndarray of shape (n_classes,) or None
+        How many times a row of each class counts where errors are judged; counts and
+        tables are those of the rows with their weights.
     """
 
     parts: np.ndarray
@@ -85,20 +89,17 @@ class TextTable:
     classes: np.ndarray
     k: int | None
     owner: str
+    class_factors: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> TextTable:
         """Some of the rows."""
         places = rows.tolist()
-        return TextTable(
-            self.parts[rows],
-            self.n_parts,
-            [[column[row] for row in places] for column in self.texts],
-            self.rules,
-            self.codes[rows],
-            None if self.weight is None else self.weight[rows],
-            self.classes,
-            self.k,
-            self.owner,
+        return replace(
+            self,
+            parts=self.parts[rows],
+            texts=[[column[row] for row in places] for column in self.texts],
+            codes=self.codes[rows],
+            weight=None if self.weight is None else self.weight[rows],
         )
 
     @computed_once
@@ -129,7 +130,7 @@ class TextTable:
         self,
         tables: Sequence[np.ndarray],
         ngrams: Sequence[NGrams],
-        log_prior: np.ndarray,
+        log_prior: np.ndarray | None = None,
         blocks: Sequence[Any] | None = None,
     ) -> JointRows:
         """The rows as the solver takes them."""
@@ -143,8 +144,10 @@ class TextTable:
             side_by_side(blocks, self.codes.shape[0]),
             np.vstack([np.empty((0, n_classes)), *(own.slope for own in ngrams)]),
             self.codes,
-            self.weight,
-            log_prior,
+            count_by_class(self.weight, self.class_factors, self.codes),
+            log_prior_of(self.class_count, self.class_factors)
+            if log_prior is None
+            else log_prior,
         )
 
     def training_rows(
@@ -162,8 +165,7 @@ class TextTable:
             found.append(distinct)
             blocks.append(block)
         tables = self.tables() if tables is None else tables
-        prior = log_prior_of(self.class_count) if log_prior is None else log_prior
-        return self.rows(tables, found, prior, blocks), found
+        return self.rows(tables, found, log_prior, blocks), found
 
     def chosen_penalty(self, column_slope: np.ndarray, progress: Progress) -> float:
         """Penalty of each n-gram, by its loss on rows that were not fitted.

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, Saved, TableColumns
+from bayesieve.naive_bayes._class_weight import class_factors, count_by_class
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import (
     log_likelihood_tables,
@@ -29,8 +30,14 @@ __all__ = [
 ]
 
 
-def log_prior_of(class_count: np.ndarray) -> np.ndarray:
-    """Logarithm of the class shares; a class not met yet gets a tiny one."""
+def log_prior_of(
+    class_count: np.ndarray, factors: np.ndarray | None = None
+) -> np.ndarray:
+    """Logarithm of the class shares; a class not met yet gets a tiny one.
+
+    A row counts as often as the factor of its class says.
+    """
+    class_count = class_count if factors is None else class_count * factors
     total = float(class_count.sum())
     if (class_count > 0).all():
         return np.asarray(np.log(class_count / total))
@@ -56,7 +63,12 @@ def order_by_level(
 
 @dataclass(frozen=True)
 class PreparedRows:
-    """Training rows as parts of the columns that say something, and their texts."""
+    """Training rows as parts of the columns that say something, and their texts.
+
+    Counts and tables are those of the rows with their weights; `class_factors` say how
+    often rows of each class count where errors are judged, in the prior and in
+    `row_weight`.
+    """
 
     partitions: list[ColumnPartition]
     informative: np.ndarray
@@ -66,13 +78,23 @@ class PreparedRows:
     weights: np.ndarray | None
     classes: np.ndarray
     class_count: np.ndarray
-    log_prior: np.ndarray
+    class_factors: np.ndarray | None
     texts: list[list[str]]
 
     @property
     def terms(self) -> PartTerms:
         """The rows as terms of the columns."""
         return PartTerms(self.parts, self.tables, self.class_count.shape[0])
+
+    @property
+    def log_prior(self) -> np.ndarray:
+        """Logarithm of the class shares."""
+        return log_prior_of(self.class_count, self.class_factors)
+
+    @property
+    def row_weight(self) -> np.ndarray | None:
+        """Weights of the rows in the criterion; None where all count once."""
+        return count_by_class(self.weights, self.class_factors, self.codes)
 
 
 class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
@@ -89,6 +111,7 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         "_used_tables": Saved("floats", "used parts", "C", domain="logs"),
         "criterion_": Saved("float"),
     }
+    class_weight: Any
 
     def _describe(self) -> Description:
         used, importances = self.support_indices_, self.feature_importances_
@@ -97,13 +120,15 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         if k > 0:
             rest = "; the others have no weight" if k < n_columns else ""
             sentence = f"{k:,} of {n_columns:,} columns used{rest}."
+        weighed = "" if self.class_weight is None else ", rows weighed by class_weight"
         return self._description(
             n_features=n_columns,
             indices=used,
             score=importances[used],
             score_name="importance (nats)",
             sentence=sentence,
-            detail=f"The criterion of the weights is {self.criterion_:,.1f} nats.",
+            detail=f"The criterion of the weights is {self.criterion_:,.1f} nats"
+            f"{weighed}.",
             noun="columns",
             weights=self.weights_[None, used],
             weight_name="weight",
@@ -165,8 +190,14 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
             rows.weights,
             rows.classes,
             class_count,
-            log_prior_of(class_count),
+            self._class_factors(class_count),
             rows.table.texts,
+        )
+
+    def _class_factors(self, class_count: np.ndarray) -> np.ndarray | None:
+        """How many times a row of each class counts where errors are judged."""
+        return class_factors(
+            self.class_weight, self.classes_, class_count, type(self).__name__
         )
 
     def _informative(self, partitions: Sequence[ColumnPartition]) -> np.ndarray:
@@ -176,18 +207,23 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """Store the partitions and what prediction needs."""
         self.partitions_ = data.partitions
         self.levels_ = np.array([partition.level for partition in data.partitions])
-        self._set_weights(data.class_count, data.informative, weights, data.tables)
+        self._set_prior(data.class_count, data.class_factors)
+        self._set_weights(data.informative, weights, data.tables)
+
+    def _set_prior(
+        self, class_count: np.ndarray, class_factors: np.ndarray | None
+    ) -> None:
+        """Store how many rows each class has, and what the scores start from."""
+        self.class_count_ = class_count
+        self.class_log_prior_ = log_prior_of(class_count, class_factors)
 
     def _set_weights(
         self,
-        class_count: np.ndarray,
         informative: np.ndarray,
         weights: np.ndarray,
         tables: Sequence[np.ndarray],
     ) -> None:
         """Store weights, and the log-likelihoods of the columns that have one."""
-        self.class_count_ = class_count
-        self.class_log_prior_ = log_prior_of(class_count)
         self.weights_ = np.zeros(self.n_features_in_)
         self.weights_[informative] = weights
         self._used_tables = [tables[int(k)] for k in np.flatnonzero(weights)]

@@ -48,6 +48,9 @@ def pack_plain(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
             k: pack_plain(v, f"{name}.{i}", arrays) for i, (k, v) in _items(value)
         }
         return {"$dict": packed} if any(k.startswith("$") for k in value) else packed
+    if isinstance(value, dict) and all(_is_label(key) for key in value):
+        pairs = [[*pair] for pair in value.items()]
+        return {"$pairs": pack_plain(pairs, name, arrays)}
     for tag, collection in (("", list), *_COLLECTIONS.items()):
         if type(value) is collection:
             ordered = _in_order(value)
@@ -64,6 +67,10 @@ def pack_plain(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
 
 def _items(value: dict[str, Any]) -> Iterable[tuple[int, tuple[str, Any]]]:
     return enumerate(value.items())
+
+
+def _is_label(key: Any) -> bool:
+    return isinstance(key, bool | int | float | str | np.generic)
 
 
 def _in_order(values: Iterable[Any]) -> Iterable[Any]:
@@ -104,6 +111,13 @@ def unpack_plain(value: Any, name: str, reader: MemberReader, depth: int = 0) ->
         if not isinstance(content, dict):
             raise ValueError(f"{name!r} is not a mapping")
         return _unpack_dict(content, name, reader, depth)
+    if tag == "$pairs":
+        pairs = below(content)
+        if not all(
+            isinstance(p, list) and len(p) == 2 and _is_label(p[0]) for p in pairs
+        ):
+            raise ValueError(f"{name!r} is not a mapping")
+        return dict(pairs)
     if tag == "$optimizer":
         own = _unpack_dict(content, name, reader, depth)
         return OPTIMIZERS[own["name"]](**own["settings"])
