@@ -13,6 +13,7 @@
 
 #include "arrays.h"
 #include "code_lengths.h"
+#include "fine_bins.h"
 #include "interval_granularity.h"
 #include "interval_sort.h"
 #include "interval_table.h"
@@ -65,6 +66,9 @@ struct ColumnResult {
     int granularity = 0;
     CostParts cost;
     bool exact = true;
+    // Fine bins: bounds and their levels, counts of missing values and then of each bin.
+    std::vector<double> fine_bounds, fine_counts;
+    std::vector<std::int64_t> fine_levels;
 };
 
 // The rows that count, the same for every column.
@@ -126,8 +130,25 @@ struct Worker {
 };
 
 template <class Count>
+void fill_fine(const Worker<Count>& own, const std::vector<std::uint32_t>& best, int levels,
+               ColumnResult& result) {
+    const std::size_t rows = own.distinct.size();
+    const std::size_t first = rows > 0 && own.distinct[0] == bayesieve::kMissingKey ? 1 : 0;
+    bayesieve::FineBins bins = bayesieve::fine_bins(own.raw, first, best, levels);
+    for (const std::uint32_t end : bins.ends)
+        result.fine_bounds.push_back(
+            bayesieve::bound_between(own.distinct[end - 1], own.distinct[end]));
+    std::vector<std::uint32_t> ends = bins.ends;
+    ends.insert(ends.begin(), static_cast<std::uint32_t>(first));
+    ends.push_back(static_cast<std::uint32_t>(rows));
+    class_counts(own.raw, ends, result.fine_counts);
+    result.fine_levels = std::move(bins.level);
+}
+
+template <class Count>
 void run_columns(const Columns& X, const Rows& rows, const IntervalCriterion& shared,
-                 const CostParts& null_cost, double budget, std::vector<ColumnResult>& results) {
+                 const CostParts& null_cost, double budget, int fine_levels,
+                 std::vector<ColumnResult>& results) {
     const std::size_t p = X.shape(1);
     std::vector<Worker<Count>> workers;
     const std::size_t how_many = bayesieve::worker_count(p, 1);
@@ -147,6 +168,7 @@ void run_columns(const Columns& X, const Rows& rows, const IntervalCriterion& sh
             for (std::size_t i = 0; i + 1 < found.ends.size(); ++i)
                 result.bounds.push_back(bayesieve::bound_between(
                     own.distinct[found.ends[i] - 1], own.distinct[found.ends[i]]));
+            if (fine_levels > 0) fill_fine(own, found.ends, fine_levels, result);
         });
 }
 
@@ -158,13 +180,14 @@ bool whole_numbers(const double* values, std::size_t size) {
 
 constexpr double kLargestWhole = 2.0e9;
 
-using ColumnsAnswer = std::tuple<Made<std::int64_t>, Made<double>, MadeTable<double>,
-                                 Made<std::int64_t>, MadeTable<double>, Made<double>,
-                                 Made<std::int64_t>>;
+using ColumnsAnswer =
+    std::tuple<Made<std::int64_t>, Made<double>, MadeTable<double>, Made<std::int64_t>,
+               MadeTable<double>, Made<double>, Made<std::int64_t>, Made<std::int64_t>,
+               Made<double>, Made<std::int64_t>, MadeTable<double>>;
 
 ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size_t classes,
                                  const std::optional<Weights>& weights, double attribute_cost,
-                                 bool classical, double budget) {
+                                 bool classical, double budget, int fine_levels) {
     const std::size_t n = X.shape(0), p = X.shape(1);
     if (codes.shape(0) != n) throw std::invalid_argument("codes must have one value for each row");
     if (weights && weights->shape(0) != n)
@@ -197,13 +220,20 @@ ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size
         null_cost = null_cost_of(shared, class_total);
         const bool whole = rows.weights == nullptr || whole_numbers(rows.weights, n);
         if (whole && total + static_cast<double>(classes) < kLargestWhole)
-            run_columns<std::int32_t>(X, rows, shared, null_cost, budget, results);
+            run_columns<std::int32_t>(X, rows, shared, null_cost, budget, fine_levels, results);
         else
-            run_columns<double>(X, rows, shared, null_cost, budget, results);
+            run_columns<double>(X, rows, shared, null_cost, budget, fine_levels, results);
     }
-    std::vector<std::int64_t> offsets(1, 0), granularity, exact;
-    std::vector<double> bounds, counts, costs;
+    std::vector<std::int64_t> offsets(1, 0), granularity, exact, fine_offsets(1, 0), levels;
+    std::vector<double> bounds, counts, costs, fine_bounds, fine_counts;
     for (const ColumnResult& result : results) {
+        fine_offsets.push_back(fine_offsets.back() +
+                               static_cast<std::int64_t>(result.fine_bounds.size()));
+        fine_bounds.insert(fine_bounds.end(), result.fine_bounds.begin(),
+                           result.fine_bounds.end());
+        levels.insert(levels.end(), result.fine_levels.begin(), result.fine_levels.end());
+        fine_counts.insert(fine_counts.end(), result.fine_counts.begin(),
+                           result.fine_counts.end());
         offsets.push_back(offsets.back() + static_cast<std::int64_t>(result.bounds.size()) + 1);
         bounds.insert(bounds.end(), result.bounds.begin(), result.bounds.end());
         counts.insert(counts.end(), result.counts.begin(), result.counts.end());
@@ -220,7 +250,11 @@ ColumnsAnswer discretize_columns(const Columns& X, const Codes& codes, std::size
             to_table(std::move(costs), 3),
             to_numpy(std::vector<double>{null_cost.construction, null_cost.preparation,
                                              null_cost.data}),
-            to_numpy(std::move(exact))};
+            to_numpy(std::move(exact)),
+            to_numpy(std::move(fine_offsets)),
+            to_numpy(std::move(fine_bounds)),
+            to_numpy(std::move(levels)),
+            to_table(std::move(fine_counts), classes)};
 }
 
 // Rows without any count are left out; `row_of` says where the others were.
@@ -292,11 +326,13 @@ TableAnswer discretize_table(const Table& table, double attribute_cost, bool cla
 
 void register_discretization(nb::module_& m) {
     m.def("discretize_columns", &discretize_columns, "X"_a, "codes"_a, "n_classes"_a,
-          "weights"_a.none(), "attribute_cost"_a, "classical"_a, "budget"_a,
+          "weights"_a.none(), "attribute_cost"_a, "classical"_a, "budget"_a, "fine_levels"_a,
           "Best intervals of every column. Gives, with I_k intervals in column k: offsets\n"
           "(sums of I_k), bounds (sum of I_k - 1), counts (sum of I_k, J), granularity, costs\n"
           "(p, 3: construction, preparation, data), the costs of one interval, and whether\n"
-          "the optimum was proven.");
+          "the optimum was proven. With fine_levels > 0 also bins of up to 2 ** fine_levels\n"
+          "equal shares and the bounds found: sums of their numbers of bounds, the bounds, the\n"
+          "level of each, and the counts of missing values and of each bin, column by column.");
     m.def("discretize_table", &discretize_table, "table"_a, "attribute_cost"_a, "classical"_a,
           "budget"_a,
           "Best intervals of the rows of a (D, J) table: ends, counts, granularity, costs,\n"

@@ -15,6 +15,8 @@ void register_grouping(nb::module_& m);
 void register_weighted_parts(nb::module_& m);
 void register_linear_weights(nb::module_& m);
 void register_binning(nb::module_& m);
+void register_averaging(nb::module_& m);
+void register_pair_scores(nb::module_& m);
 void register_text_counting(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -30,5 +32,7 @@ NB_MODULE(_core, m) {
     register_weighted_parts(m);
     register_linear_weights(m);
     register_binning(m);
+    register_averaging(m);
+    register_pair_scores(m);
     register_text_counting(m);
 }

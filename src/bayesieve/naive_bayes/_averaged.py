@@ -117,7 +117,7 @@ class AveragedNB(WeightedNaiveBayes):
         -------
         self
         """
-        data = self._prepare(X, y, sample_weight)
+        data = self._prepare(self._read_labelled(X, y, sample_weight))
         problem = SubsetProblem(
             data.terms,
             data.codes,

@@ -92,7 +92,7 @@ class LogLikelihoodNB(SearchedNB):
             count_by_class(data.weights, factors, data.codes),
             columns,
         )
-        result = self._searched(search, problem)
+        result = self._searched(search, problem, k=self.k)
         self.weights_ = result.weights
         self._set_no_texts()
         self._term_sizes = term_sizes(

@@ -230,6 +230,8 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
+        "partitions": [StrOptions({"averaged", "best"})],
+        "pairs": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
         "text_features": [str, "array-like", None],
@@ -253,6 +255,8 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         class_weight: Any = None,
         time_limit: float | None = None,
         random_state: Any = None,
+        partitions: str = "averaged",
+        pairs: int | str = "auto",
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
         text_features: Any = "auto",
@@ -272,6 +276,8 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         self.class_weight = class_weight
         self.time_limit = time_limit
         self.random_state = random_state
+        self.partitions = partitions
+        self.pairs = pairs
         self.criterion = criterion
         self.categorical_features = categorical_features
         self.text_features = text_features
@@ -319,7 +325,13 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         if self.input == "log_likelihood":
             return self._fit_ready_made(X, y, sample_weight)
         options = check_text_options(self.text_options, type(self).__name__)
-        data = self._prepare(X, y, sample_weight)
+        rows = self._read_labelled(X, y, sample_weight)
+        if self.partitions == "averaged" and not rows.table.texts:
+            self._set_no_texts()
+            self._tell(self._fit_shapes(rows))
+            return self
+        self._set_no_shapes()
+        data = self._prepare(rows)
         prior = self._prior_of(data.partitions, data.informative)
         if data.texts:
             table = TextTable(
@@ -342,7 +354,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
             problem = self._problem(
                 data.terms, data.codes, data.log_prior, data.row_weight, prior
             )
-            result = self._searched(search, problem)
+            result = self._searched(search, problem, k=self.k)
             self._set_model(data, result.weights)
             self._set_no_texts()
         self._tell(result)

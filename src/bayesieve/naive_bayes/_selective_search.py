@@ -12,8 +12,9 @@ import numpy as np
 from bayesieve._description import Description, Saved
 from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.naive_bayes._feature_cost import preparation_costs
+from bayesieve.naive_bayes._shaped import ShapedNB
 from bayesieve.naive_bayes._text_terms import TextTable, WeightedNGrams
-from bayesieve.naive_bayes._text_weighted import TextFit, TextWeightedNB
+from bayesieve.naive_bayes._text_weighted import TextFit
 from bayesieve.naive_bayes._weighted import order_by_level
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.utils._progress import ProgressBar
@@ -37,7 +38,7 @@ from bayesieve.weights._text_candidates import NGrams
 __all__ = ["SearchedNB"]
 
 
-class SearchedNB(TextWeightedNB):
+class SearchedNB(ShapedNB):
     """Base: the criterion of the weights, its search, and what is told of the search.
 
     Owns ``history_``, ``n_iter_`` and ``stopped_``; ``criterion_`` is that of all
@@ -109,15 +110,24 @@ class SearchedNB(TextWeightedNB):
         how: Callable[..., WeightResult],
         problem: WeightProblem,
         start: np.ndarray | None = None,
+        *,
+        k: int | None = None,
+        end: float | None = None,
     ) -> WeightResult:
-        """Search the weights, or follow a stream, with the parameters of the model."""
+        """Search the weights, or follow a stream, with the parameters of the model.
+
+        At most k of the terms; not beyond the moment `end` where it is given.
+        """
+        limit = self.time_limit
+        if limit is not None and end is not None:
+            limit = max(0.0, end - time.monotonic())
         with ProgressBar("Weights") as bar:
             return how(
                 optimizer_of(self.optimizer),
                 problem,
                 start,
-                k=self.k,
-                time_limit=self.time_limit,
+                k=k,
+                time_limit=limit,
                 callback=self._callback(bar),
                 random_state=self.random_state,
             )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import fit_context
 from bayesieve._description import Saved
 from bayesieve.naive_bayes._class_weight import check_class_weight, count_by_class
-from bayesieve.naive_bayes._selective_search import SearchedNB
+from bayesieve.naive_bayes._shape_fit import ShapeFittedNB
 from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
 from bayesieve.naive_bayes._text_terms import TextTable, check_text_options, text_rule
 from bayesieve.naive_bayes._text_weighted import TextFit
@@ -31,7 +31,7 @@ from bayesieve.weights._text_candidates import TextRule
 __all__ = ["StreamNB"]
 
 
-class StreamNB(SearchedNB):
+class StreamNB(ShapeFittedNB):
     """Base: a model that goes on learning by `partial_fit`.
 
     Owns ``drifts_`` and ``n_rows_seen_``, the memory of the stream, and the partitions:
@@ -311,7 +311,7 @@ class StreamNB(SearchedNB):
             self._prior_of(found.partitions, found.informative),
             self._window_share(stream),
         )
-        return self._searched(how, problem, before)
+        return self._searched(how, problem, before, k=self.k)
 
     def _forget_stream(self) -> None:
         """Begin anew, as `fit` does."""
@@ -336,6 +336,8 @@ class StreamNB(SearchedNB):
         self._partitions = found
 
     def _cuts(self) -> list[ColumnPartition]:
+        if self._is_shaped:
+            return super()._cuts()
         if self._stream is None:
             return self._partitions
         assert self._stream.in_use is not None

@@ -18,7 +18,11 @@ from bayesieve.preprocessing._prepare import (
     part_indexes,
     partition_table,
 )
-from bayesieve.preprocessing._table_input import TableEstimator, TableRows
+from bayesieve.preprocessing._table_input import (
+    LabelledRows,
+    TableEstimator,
+    TableRows,
+)
 from bayesieve.weights._terms import PartTerms
 
 __all__ = [
@@ -142,9 +146,11 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         }
 
     def _restore(self, values: dict[str, Any]) -> None:
-        tables, partitions = values["_used_tables"], values["partitions_"]
+        # Parts of the columns where they are not those of the partitions.
+        cuts = values.pop("_cuts", values["partitions_"])
+        tables = values["_used_tables"]
         used = (values["weights_"] > 0) & ~values["_reader"].text
-        sizes = [partitions[j].n_parts for j in np.flatnonzero(used)]
+        sizes = [cuts[j].n_parts for j in np.flatnonzero(used)]
         if sum(sizes) != tables.shape[0]:
             raise ValueError("'_used_tables' does not fit 'partitions_'")
         split = np.split(tables, np.cumsum(sizes)[:-1]) if sizes else []
@@ -153,10 +159,14 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     def _read_training(self, X: Any) -> TableRows:
         return self._read_first(X, self.categorical_features)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> PreparedRows:
-        """Read the table, learn its partitions and place its rows in them."""
+    def _read_labelled(self, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
+        """Read the table and its labels."""
         rows = self._with_labels(self._read_training(X), y, sample_weight)
         self.classes_ = rows.classes
+        return rows
+
+    def _prepare(self, rows: LabelledRows) -> PreparedRows:
+        """Learn the partitions of a table and place its rows in them."""
         n_classes = rows.classes.shape[0]
         partitions = partition_table(
             self._reader,
@@ -302,13 +312,21 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """
         check_is_fitted(self, "weights_")
         importances = np.zeros(self.weights_.shape[0])
-        used = self._used_columns()
-        prior = self.class_count_ / self.class_count_.sum()
-        for j, table in zip(used, self._used_tables, strict=True):
-            rows = self.partitions_[j].counts.sum(axis=1)
-            share = rows / rows.sum()
-            # Only differences between classes matter to the posterior.
-            lift = table - (table @ prior)[:, None]
-            away = np.abs(lift - share @ lift)
-            importances[j] = self.weights_[j] * float(share @ away @ prior)
+        cuts = self._counted_cuts()
+        for j, table in zip(self._used_columns(), self._used_tables, strict=True):
+            importances[j] = self._term_size(table, cuts[j].counts, self.weights_[j])
         return importances
+
+    def _counted_cuts(self) -> list[ColumnPartition]:
+        """The parts of the terms, with what they hold."""
+        return self.partitions_
+
+    def _term_size(self, table: np.ndarray, counts: np.ndarray, weight: float) -> float:
+        """How far, on average, a weighted term is from its own mean, in nats."""
+        prior = self.class_count_ / self.class_count_.sum()
+        rows = counts.sum(axis=1)
+        share = rows / rows.sum()
+        # Only differences between classes matter to the posterior.
+        lift = table - (table @ prior)[:, None]
+        away = np.abs(lift - share @ lift)
+        return float(weight) * float(share @ away @ prior)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,41 @@ from bayesieve.partition._partition import (
     RowPartition,
 )
 
-__all__ = ["DEFAULT_EXACT_BUDGET", "discretize", "discretize_columns"]
+__all__ = [
+    "DEFAULT_EXACT_BUDGET",
+    "FineIntervals",
+    "discretize",
+    "discretize_columns",
+    "discretize_finely",
+]
 
 # Elementary operations per column, about a nanosecond each: proofs for tables of some
 # 700 rows, while the heuristic search of thousands of values stays the larger part.
 DEFAULT_EXACT_BUDGET = 2_000_000
+
+
+#: Bins of equal frequency a column: 2 ** 6, and the bounds of the best partition.
+FINE_LEVELS = 6
+
+
+@dataclass(frozen=True)
+class FineIntervals:
+    """Bins finer than any partition, of equal frequency and with the best one's bounds.
+
+    Attributes
+    ----------
+    bounds : ndarray of float64 of shape (n_bounds,)
+        Upper bounds of all bins of numbers but the last.
+    levels : ndarray of int64 of shape (n_bounds,)
+        Level 0 cuts numbers in four, the next one in eight and so on; the first level
+        that has each bound.
+    counts : ndarray of float64 of shape (n_bounds + 2, n_classes)
+        Class counts of the missing values, then of each bin.
+    """
+
+    bounds: NDArray[np.float64]
+    levels: NDArray[np.int64]
+    counts: NDArray[np.float64]
 
 
 def _is_classical(criterion: str) -> bool:
@@ -122,10 +154,62 @@ def discretize_columns(
     -----
     Columns run in parallel; each thread holds O(n_samples) memory.
     """
+    return _discretized(
+        X, codes, n_classes, sample_weight, attribute_cost, criterion, exact_budget, 0
+    )[0]
+
+
+def discretize_finely(
+    X: NDArray[Any],
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    sample_weight: ArrayLike | None = None,
+    attribute_cost: float = 0.0,
+    criterion: str = "khiops",
+) -> tuple[list[IntervalPartition], list[FineIntervals]]:
+    """Discretize every column, and cut it into fine bins, for one sort of its values.
+
+    Parameters are those of :func:`discretize_columns`.
+    """
+    return _discretized(
+        X,
+        codes,
+        n_classes,
+        sample_weight,
+        attribute_cost,
+        criterion,
+        DEFAULT_EXACT_BUDGET,
+        FINE_LEVELS,
+    )
+
+
+def _discretized(
+    X: NDArray[Any],
+    codes: ArrayLike,
+    n_classes: int,
+    sample_weight: ArrayLike | None,
+    attribute_cost: float,
+    criterion: str,
+    exact_budget: float,
+    fine_levels: int,
+) -> tuple[list[IntervalPartition], list[FineIntervals]]:
     weights = None
     if sample_weight is not None:
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    offsets, bounds, counts, granularity, costs, null, exact = _core.discretize_columns(
+    (
+        offsets,
+        bounds,
+        counts,
+        granularity,
+        costs,
+        null,
+        exact,
+        fine_offsets,
+        fine_bounds,
+        fine_level,
+        fine_counts,
+    ) = _core.discretize_columns(
         np.asarray(X, dtype=np.float64),
         np.ascontiguousarray(codes, dtype=np.int32),
         n_classes,
@@ -133,6 +217,7 @@ def discretize_columns(
         float(attribute_cost),
         _is_classical(criterion),
         float(exact_budget),
+        fine_levels,
     )
     null_cost = _cost(null)
     starts = offsets.tolist()
@@ -151,4 +236,14 @@ def discretize_columns(
                 exact=bool(proven),
             )
         )
-    return partitions
+    fine = []
+    fine_starts = fine_offsets.tolist() if fine_levels else []
+    for k, (first, last) in enumerate(pairwise(fine_starts)):
+        fine.append(
+            FineIntervals(
+                fine_bounds[first:last],
+                fine_level[first:last],
+                fine_counts[first + 2 * k : last + 2 * (k + 1)],
+            )
+        )
+    return partitions, fine

@@ -7,14 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesieve.partition._averaged import FineBins, bins_of_numbers, bins_of_values
 from bayesieve.partition._bins import assign_columns
 from bayesieve.partition._column import ColumnPartition
-from bayesieve.partition._discretize import discretize_columns
+from bayesieve.partition._discretize import discretize_columns, discretize_finely
 from bayesieve.partition._group import group_many
 from bayesieve.partition._partition import IntervalPartition
 from bayesieve.preprocessing._table_columns import Levels, TableReader
 
-__all__ = ["log_likelihood_tables", "part_indexes", "partition_table"]
+__all__ = [
+    "bin_table",
+    "log_likelihood_tables",
+    "part_indexes",
+    "partition_table",
+]
 
 
 def partition_table(
@@ -34,25 +40,77 @@ def partition_table(
     ``n_candidates`` is the number of variables among which one is chosen, all columns
     unless given; its logarithm is part of the cost of using a variable.
     """
-    n_columns = reader.categorical.shape[0]
-    cost = math.log(n_columns if n_candidates is None else n_candidates)
-    n_classes = classes.shape[0]
-    found: dict[int, ColumnPartition] = {}
+    cost = _choice_cost(reader, n_candidates)
     intervals = discretize_columns(
         numbers,
         codes,
-        n_classes,
+        classes.shape[0],
         sample_weight=sample_weight,
         attribute_cost=cost,
         criterion=criterion,
     )
+    return _columns(
+        reader, levels, codes, classes, names, intervals, sample_weight, cost, criterion
+    )
+
+
+def bin_table(
+    reader: TableReader,
+    numbers: np.ndarray,
+    levels: Sequence[Levels],
+    codes: np.ndarray,
+    classes: np.ndarray,
+    names: Sequence[str],
+    *,
+    sample_weight: np.ndarray | None,
+    criterion: str,
+) -> tuple[list[ColumnPartition], list[FineBins]]:
+    """Learn the partition of every column, and the fine bins that it is made of."""
+    cost = _choice_cost(reader, None)
+    intervals, fine = discretize_finely(
+        numbers,
+        codes,
+        classes.shape[0],
+        sample_weight=sample_weight,
+        attribute_cost=cost,
+        criterion=criterion,
+    )
+    found = _columns(
+        reader, levels, codes, classes, names, intervals, sample_weight, cost, criterion
+    )
+    cut = dict(zip(reader.numeric_columns.tolist(), fine, strict=True))
+    bins = [
+        bins_of_numbers(own, cut[j]) if j in cut else bins_of_values(own)
+        for j, own in enumerate(found)
+    ]
+    return found, bins
+
+
+def _choice_cost(reader: TableReader, n_candidates: int | None) -> float:
+    n_columns = reader.categorical.shape[0]
+    return math.log(n_columns if n_candidates is None else n_candidates)
+
+
+def _columns(
+    reader: TableReader,
+    levels: Sequence[Levels],
+    codes: np.ndarray,
+    classes: np.ndarray,
+    names: Sequence[str],
+    intervals: Sequence[IntervalPartition],
+    sample_weight: np.ndarray | None,
+    cost: float,
+    criterion: str,
+) -> list[ColumnPartition]:
+    """Columns with their intervals, or with groups of values found here."""
+    found: dict[int, ColumnPartition] = {}
     for j, interval in zip(reader.numeric_columns.tolist(), intervals, strict=True):
         time = bool(reader.temporal[j])
         found[j] = ColumnPartition(
             names[j], classes, interval, is_time=time, origin=reader.origins.get(j)
         )
     tables = [
-        class_table(level, codes, n_classes, sample_weight=sample_weight)
+        class_table(level, codes, classes.shape[0], sample_weight=sample_weight)
         for level in levels
     ]
     groupings = group_many(tables, attribute_cost=cost, criterion=criterion)
@@ -61,7 +119,7 @@ def partition_table(
     ):
         values = tuple(level.values)
         found[j] = ColumnPartition(names[j], classes, grouping, values, table)
-    return [found[j] for j in range(n_columns)]
+    return [found[j] for j in range(reader.categorical.shape[0])]
 
 
 def class_table(

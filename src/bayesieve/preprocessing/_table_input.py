@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -11,13 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesieve._description import Saved, SelfDescribing
+from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils._validation import check_weights, encode_labels, refuse_one_class
 from bayesieve.utils._warnings import warn_of_small_weights
 
-__all__ = ["TableEstimator", "TableRows", "read_labels"]
+__all__ = ["LabelledRows", "TableEstimator", "TableRows", "read_labels"]
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,14 @@ class TableEstimator(SelfDescribing, BaseEstimator):
         reader.names = [
             f"column {n!r}" if named else f"column {j}" for j, n in enumerate(names)
         ]
-        self.partitions_ = [
-            replace(own, name=n, classes=self.classes_, origin=reader.origins.get(j))
-            for j, (n, own) in enumerate(zip(names, partitions, strict=True))
+        self.partitions_ = self._named_columns(partitions)
+
+    def _named_columns(self, found: Sequence[ColumnPartition]) -> list[ColumnPartition]:
+        """Columns of a file with the names and classes of the model."""
+        names, origins = self._column_names(), self._reader.origins
+        return [
+            replace(own, name=n, classes=self.classes_, origin=origins.get(j))
+            for j, (n, own) in enumerate(zip(names, found, strict=True))
         ]
 
     def _match(self, X: Any) -> Any:

@@ -225,6 +225,21 @@ class PartTerms(Terms):
             rows = np.arange(self.n_rows)[rows]
         return self._of(self, np.ascontiguousarray(self._parts[:, rows]))
 
+    def beside(self, parts: Array, tables: Sequence[Array]) -> PartTerms:
+        """Return these terms and then others, of the same rows."""
+        other = PartTerms(parts, tables, self.n_classes)
+        terms = self._of(self, _stacked(self._parts, other._parts))
+        terms.n_terms = self.n_terms + other.n_terms
+        terms._offset = np.append(self._offset, self._offset[-1] + other._offset[1:])
+        terms._full = np.concatenate([self._full, other._full])
+        terms._table = np.concatenate([self._table, other._table])
+        return terms
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Parts (n_terms, n_rows), tables less class 0, where each table begins."""
+        return self._parts, self._table, self._offset
+
     def select(self, chosen: Array) -> PartTerms:
         """Return some of the terms, for all rows; columns are copied."""
         terms = self._of(self, self._parts[chosen])
@@ -337,6 +352,11 @@ class PartTerms(Terms):
         if self.n_classes > 1:
             table = self._table[self._offset[k] : self._offset[k + 1]]
             scores += (delta * table)[self._parts[k]]
+
+
+def _stacked(above: Array, below: Array) -> Array:
+    """Both, with integers that are wide enough for either."""
+    return np.concatenate([above, below], dtype=np.result_type(above, below))
 
 
 class DenseTerms(ScoredTerms):

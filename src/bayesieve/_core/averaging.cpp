@@ -1,0 +1,188 @@
+// Class probabilities averaged over all partitions of a variable, or of a few together.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "arrays.h"
+#include "dyadic_average.h"
+#include "interval_average.h"
+#include "kernel.h"
+#include "part_sums.h"
+#include "subset_average.h"
+
+namespace nb = nanobind;
+using nb::literals::operator""_a;
+
+namespace {
+
+using bayesieve::Indices;
+using bayesieve::PartLikelihood;
+using bayesieve::PartSums;
+using bayesieve::Table;
+using bayesieve::TableArray;
+using bayesieve::Vector;
+
+// Evidence, means (cells, J), deviations (cells, J), left out (cells * J, J) or no rows.
+using Answer = std::tuple<double, TableArray, TableArray, TableArray>;
+
+struct Averaged {
+    double evidence = 0.0;
+    std::vector<double> mean, deviation, left_out;
+};
+
+template <class Average>
+Averaged averaged(const Average& average, const PartLikelihood& likelihood, const Table& table,
+                  bool leave_one_out) {
+    const std::size_t cells = table.shape(0);
+    const PartSums parts(likelihood, leave_one_out);
+    const std::vector<double> sums = average.sums(parts);
+    const std::size_t J = likelihood.classes();
+    Averaged found;
+    found.evidence = average.evidence();
+    found.mean.resize(cells * J);
+    found.deviation.resize(cells * J);
+    if (leave_one_out) found.left_out.resize(cells * J * J);
+    parts.finish(sums.data(), table.data(), cells, found.mean.data(), found.deviation.data(),
+                 found.left_out.data());
+    return found;
+}
+
+// Runs one job a table, in parallel, and hands the answers to Python in order.
+std::vector<Answer> run(const PartLikelihood& likelihood, std::size_t jobs,
+                        const std::function<Averaged(std::size_t)>& job) {
+    std::vector<Averaged> found(jobs);
+    {
+        const bayesieve::Kernel kernel;
+        bayesieve::for_each_block(jobs, 1, [&](std::size_t, std::size_t j, std::size_t) {
+            found[j] = job(j);
+        });
+    }
+    const std::size_t J = likelihood.classes();
+    std::vector<Answer> answers;
+    answers.reserve(jobs);
+    for (Averaged& own : found)
+        answers.emplace_back(own.evidence, bayesieve::to_table(std::move(own.mean), J),
+                             bayesieve::to_table(std::move(own.deviation), J),
+                             bayesieve::to_table(std::move(own.left_out), J));
+    return answers;
+}
+
+PartLikelihood likelihood_of(const Vector& alpha, const std::vector<Table>& tables) {
+    for (const Table& table : tables)
+        if (table.shape(1) != alpha.shape(0))
+            throw std::invalid_argument("tables must have a column for each class");
+    for (std::size_t c = 0; c < alpha.shape(0); ++c)
+        if (!(alpha.data()[c] > 0.0)) throw std::invalid_argument("alpha must be positive");
+    return PartLikelihood(alpha.data(), alpha.shape(0));
+}
+
+std::vector<std::size_t> ends_of(const Indices& given, std::size_t bins) {
+    std::vector<std::size_t> ends;
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < given.shape(0); ++i) {
+        const auto end = static_cast<std::size_t>(given.data()[i]);
+        if (given.data()[i] < 0 || end <= before || end > bins)
+            throw std::invalid_argument("ends of a grid must rise up to the number of bins");
+        ends.push_back(before = end);
+    }
+    if (before != bins) throw std::invalid_argument("the last end must be the number of bins");
+    return ends;
+}
+
+std::vector<double> copied(const Vector& values) {
+    return std::vector<double>(values.data(), values.data() + values.shape(0));
+}
+
+struct Grid {
+    std::vector<std::size_t> ends;
+    std::vector<double> log_prior;
+};
+
+std::vector<Answer> average_intervals(const std::vector<Table>& tables, const Vector& alpha,
+                                      const std::vector<std::vector<Indices>>& ends,
+                                      const std::vector<std::vector<Vector>>& log_priors,
+                                      bool leave_one_out) {
+    const PartLikelihood likelihood = likelihood_of(alpha, tables);
+    if (ends.size() != tables.size() || log_priors.size() != tables.size())
+        throw std::invalid_argument("every table needs its grids and priors");
+    std::vector<std::vector<Grid>> grids(tables.size());
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+        if (ends[t].empty() || ends[t].size() != log_priors[t].size())
+            throw std::invalid_argument("every grid needs a prior");
+        for (std::size_t g = 0; g < ends[t].size(); ++g) {
+            grids[t].push_back({ends_of(ends[t][g], tables[t].shape(0)),
+                                copied(log_priors[t][g])});
+            if (grids[t].back().log_prior.empty())
+                throw std::invalid_argument("a prior must have an entry");
+        }
+    }
+    return run(likelihood, tables.size(), [&](std::size_t t) {
+        const std::size_t bins = tables[t].shape(0);
+        bayesieve::IntervalAverage average(likelihood, tables[t].data(), bins);
+        for (const Grid& grid : grids[t]) average.add_grid(grid.ends, grid.log_prior);
+        return averaged(average, likelihood, tables[t], leave_one_out);
+    });
+}
+
+std::vector<Answer> average_groups(const std::vector<Table>& tables, const Vector& alpha,
+                                   const std::vector<Vector>& log_priors, bool leave_one_out) {
+    constexpr std::size_t kMostValues = 16;
+    const PartLikelihood likelihood = likelihood_of(alpha, tables);
+    for (std::size_t t = 0; t < tables.size(); ++t)
+        if (tables[t].shape(0) == 0 || tables[t].shape(0) > kMostValues ||
+            log_priors.size() != tables.size() ||
+            log_priors[t].shape(0) != tables[t].shape(0))
+            throw std::invalid_argument("tables must have 1 to 16 values, priors as many");
+    return run(likelihood, tables.size(), [&](std::size_t t) {
+        const std::size_t values = tables[t].shape(0);
+        const bayesieve::SubsetAverage average(likelihood, tables[t].data(), values,
+                                               copied(log_priors[t]));
+        return averaged(average, likelihood, tables[t], leave_one_out);
+    });
+}
+
+std::vector<Answer> average_boxes(const std::vector<Table>& tables, const Vector& alpha,
+                                  const std::vector<std::vector<std::int64_t>>& levels,
+                                  bool leave_one_out) {
+    const PartLikelihood likelihood = likelihood_of(alpha, tables);
+    if (levels.size() != tables.size())
+        throw std::invalid_argument("every table needs the levels of its axes");
+    std::vector<std::vector<std::size_t>> axes(tables.size());
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+        std::size_t cells = 1;
+        for (const std::int64_t level : levels[t]) {
+            if (level < 0 || level > 10) throw std::invalid_argument("levels must be 0 to 10");
+            axes[t].push_back(static_cast<std::size_t>(level));
+            cells <<= level;
+        }
+        if (axes[t].empty() || axes[t].size() > bayesieve::DyadicAverage::kMostAxes ||
+            cells != tables[t].shape(0))
+            throw std::invalid_argument("a table must have a row for each cell of 1 to 3 axes");
+    }
+    return run(likelihood, tables.size(), [&](std::size_t t) {
+        const bayesieve::DyadicAverage average(likelihood, tables[t].data(), axes[t]);
+        return averaged(average, likelihood, tables[t], leave_one_out);
+    });
+}
+
+}  // namespace
+
+void register_averaging(nb::module_& m) {
+    m.def("average_intervals", &average_intervals, "tables"_a, "alpha"_a, "ends"_a,
+          "log_priors"_a, "leave_one_out"_a,
+          "Evidence, means, deviations and leave-one-out means of the class probabilities of\n"
+          "each bin, over all partitions of the bins of each table. Each table has grids: the\n"
+          "ends of their bins, and ln of the prior of a partition into 1, 2, ... parts.");
+    m.def("average_groups", &average_groups, "tables"_a, "alpha"_a, "log_priors"_a,
+          "leave_one_out"_a, "The same over all groupings of up to 16 values.");
+    m.def("average_boxes", &average_boxes, "tables"_a, "alpha"_a, "levels"_a, "leave_one_out"_a,
+          "The same over all recursive halvings of a grid with 2 ** level cells an axis.");
+}

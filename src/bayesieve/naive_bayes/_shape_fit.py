@@ -1,0 +1,266 @@
+"""Fitting of averaged shapes: bins, leave-one-out terms, weights, pairs."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesieve.naive_bayes._class_weight import count_by_class
+from bayesieve.naive_bayes._pair_search import ChosenPairs, PairRows, choose_pairs
+from bayesieve.naive_bayes._selective_search import SearchedNB
+from bayesieve.naive_bayes._weighted import log_prior_of
+from bayesieve.partition._averaged import (
+    AveragedColumns,
+    FineBins,
+    average_columns,
+    class_shares,
+)
+from bayesieve.partition._pairs import PairShape
+from bayesieve.preprocessing._prepare import bin_table, part_indexes
+from bayesieve.preprocessing._table_input import LabelledRows
+from bayesieve.weights import (
+    ColumnPrior,
+    Convex,
+    PartTerms,
+    WeightProblem,
+    WeightResult,
+    search,
+)
+
+__all__ = ["ShapeFittedNB", "ShapedRows"]
+
+#: A column that explains the classes worse than none by more nats than this has shapes
+#: too flat to be worth a weight.
+LEAST_EVIDENCE = -1.0
+#: Leave-one-out tables have the square of this many numbers a bin.
+_MOST_CLASSES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedRows:
+    """Training rows by the bins of the columns that have a term.
+
+    Attributes
+    ----------
+    fine : list of FineBins
+        Of all columns.
+    averaged : AveragedColumns
+        Of all columns.
+    columns : ndarray of shape (n_terms,)
+        Columns that may have a weight.
+    bins : ndarray of shape (n_rows, n_terms)
+    codes, weights
+        Class of each row, and its weight in the counts (None: all one).
+    class_count, class_factors
+        As in `PreparedRows`.
+    """
+
+    fine: list[FineBins]
+    averaged: AveragedColumns
+    columns: np.ndarray
+    bins: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray | None
+    class_count: np.ndarray
+    class_factors: np.ndarray | None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.class_count.shape[0])
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows are left out of their own tables: not of very many classes."""
+        return self.n_classes <= _MOST_CLASSES
+
+    @property
+    def log_prior(self) -> np.ndarray:
+        """What scores start from."""
+        return log_prior_of(self.class_count, self.class_factors)
+
+    @property
+    def row_weight(self) -> np.ndarray | None:
+        """Weights of the rows in the criterion; None where all count once."""
+        return count_by_class(self.weights, self.class_factors, self.codes)
+
+    def terms(self) -> PartTerms:
+        """The rows as terms, each row left out of its own tables.
+
+        With its own row taken out a table depends on the bin and the class alone, so
+        lines are ``bin * n_classes + class``.
+        """
+        log_shares = np.log(class_shares(self.class_count))
+        if not self.leaves_out:
+            tables = [self.averaged.shapes[j].probabilities for j in self.columns]
+            parts = self.bins
+        else:
+            tables = [self.averaged.left_out[j] for j in self.columns]
+            most = max((len(table) for table in tables), default=1)
+            parts = self.bins.astype(np.min_scalar_type(max(most - 1, 1)))
+            parts *= parts.dtype.type(self.n_classes)
+            parts += self.codes[:, None].astype(parts.dtype)
+        lifts = [np.log(table) - log_shares for table in tables]
+        return PartTerms(parts, lifts, self.n_classes)
+
+    def for_pairs(self, kept: np.ndarray) -> PairRows:
+        """What pairs of some of the columns are chosen from."""
+        columns = self.columns[kept]
+        return PairRows(
+            columns,
+            [self.fine[j] for j in columns],
+            self.bins[:, kept],
+            np.array([self.averaged.shapes[j].evidence for j in columns]),
+            self.codes,
+            self.weights,
+            self.row_weight,
+            self.class_count,
+            self.log_prior,
+        )
+
+
+class ShapeFittedNB(SearchedNB):
+    """Base: `fit` of a model with averaged shapes."""
+
+    partitions: str
+    pairs: int | str
+    criterion: str
+
+    def _fit_shapes(self, labelled: LabelledRows) -> WeightResult:
+        """Learn shapes and weights; store the model and tell of the search."""
+        begin = time.monotonic()
+        found, rows = self._shaped_rows(labelled)
+        result, pairs = self._weigh_shapes(rows, begin)
+        shapes = rows.averaged.shapes
+        n_mains = rows.columns.size
+        self._set_prior(rows.class_count, rows.class_factors)
+        self.partitions_ = found
+        self.levels_ = np.array([own.level for own in found])
+        shares = class_shares(rows.class_count)
+        lifts = [shapes[j].lifts(shares) for j in rows.columns]
+        self._set_weights(rows.columns, result.weights[:n_mains], lifts)
+        self._set_shapes(shapes, pairs, result.weights[n_mains:])
+        return result
+
+    def _shaped_rows(self, labelled: LabelledRows) -> tuple[list[Any], ShapedRows]:
+        """Best partitions, and the rows by the bins of averaged columns."""
+        table, codes, weights = labelled.table, labelled.codes, labelled.weights
+        n_classes = labelled.classes.shape[0]
+        found, fine = bin_table(
+            self._reader,
+            table.numbers,
+            table.levels,
+            codes,
+            labelled.classes,
+            self._column_names(),
+            sample_weight=weights,
+            criterion=self.criterion,
+        )
+        counted = np.bincount(codes, weights, n_classes).astype(np.float64)
+        averaged = average_columns(
+            fine, counted, leave_one_out=n_classes <= _MOST_CLASSES
+        )
+        columns = np.flatnonzero(
+            [
+                own.evidence > LEAST_EVIDENCE
+                and np.count_nonzero(bins.counts.any(axis=1)) > 1
+                for own, bins in zip(averaged.shapes, fine, strict=True)
+            ]
+        )
+        bins = part_indexes(
+            [own.column for own in fine],
+            columns.tolist(),
+            self._reader,
+            table.numbers,
+            table.levels,
+        )
+        return found, ShapedRows(
+            fine,
+            averaged,
+            columns,
+            bins,
+            codes,
+            weights,
+            counted,
+            self._class_factors(counted),
+        )
+
+    def _weigh_shapes(
+        self, rows: ShapedRows, begin: float
+    ) -> tuple[WeightResult, list[PairShape]]:
+        """Weights of the columns, then of pairs with them."""
+        end = math.inf if self.time_limit is None else begin + self.time_limit
+        terms = rows.terms()
+        problem = self._shape_problem(rows, terms, np.arange(terms.n_terms))
+        result = self._searched(search, problem, k=self.k, end=end)
+        kept = np.arange(terms.n_terms)
+        if self.k is not None:
+            kept = np.flatnonzero(result.weights)
+        wanted = self.pairs != 0 and rows.leaves_out and rows.n_classes > 1
+        if not wanted or kept.size < 2 or result.stopped != "converged":
+            return result, []
+        try:
+            chosen = self._choose_pairs(rows, terms, result.weights, kept, end)
+        except KeyboardInterrupt:
+            return replace(result, stopped="interrupted"), []
+        if not chosen.shapes:
+            return result, []
+        problem = self._shape_problem(rows, chosen.terms, kept, chosen.n_candidates)
+        again = self._searched(search, problem, chosen.weights, end=end)
+        weights = np.zeros(rows.columns.size + len(chosen.shapes))
+        weights[kept] = again.weights[: kept.size]
+        weights[rows.columns.size :] = again.weights[kept.size :]
+        return replace(again, weights=weights), chosen.shapes
+
+    def _choose_pairs(
+        self,
+        rows: ShapedRows,
+        terms: PartTerms,
+        weights: np.ndarray,
+        kept: np.ndarray,
+        end: float,
+    ) -> ChosenPairs:
+        def optimise(
+            terms: PartTerms, n_candidates: int, start: np.ndarray
+        ) -> np.ndarray:
+            problem = self._shape_problem(rows, terms, kept, n_candidates)
+            limit = None if end == math.inf else max(0.0, end - time.monotonic())
+            found = search(Convex(gtol=1e-5), problem, start, time_limit=limit)
+            return np.asarray(found.weights)
+
+        return choose_pairs(
+            rows.for_pairs(kept),
+            terms.select(kept),
+            weights[kept],
+            optimise,
+            most=None if self.pairs == "auto" else int(self.pairs),
+            end=end,
+        )
+
+    def _shape_problem(
+        self,
+        rows: ShapedRows,
+        terms: PartTerms,
+        kept: np.ndarray,
+        n_candidates: int = 1,
+    ) -> WeightProblem:
+        """The criterion of some columns and of pairs; a term costs its choice."""
+        columns = rows.columns[kept]
+        n_columns, n_pairs = len(rows.fine), terms.n_terms - kept.size
+        preparation = self._preparation_costs(np.ones(n_columns), self._column_names())[
+            columns
+        ]
+        # One pair of so many costs the logarithm of their number, as one column does.
+        of_pairs = 1.0 + math.log(n_candidates) - math.log(n_columns)
+        evidence = [rows.averaged.shapes[j].evidence for j in columns]
+        prior = ColumnPrior(
+            np.concatenate([preparation, np.full(n_pairs, of_pairs)]),
+            n_columns,
+            np.concatenate([columns, n_columns + np.arange(n_pairs)]),
+            np.argsort(-np.concatenate([evidence, np.zeros(n_pairs)]), kind="stable"),
+        )
+        return self._problem(terms, rows.codes, rows.log_prior, rows.row_weight, prior)

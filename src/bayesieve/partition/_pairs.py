@@ -1,0 +1,200 @@
+"""What two or three columns say together: all recursive halvings of their grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesieve import _core
+from bayesieve.partition._averaged import (
+    STRENGTH,
+    FineBins,
+    class_shares,
+)
+
+__all__ = ["PAIR_LEVELS", "TRIPLE_LEVELS", "Axis", "PairShape", "average_pairs"]
+
+#: Halvings of an axis: 16 cells in a pair, 8 in a triple.
+PAIR_LEVELS = 4
+TRIPLE_LEVELS = 3
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A column as an axis of grids: 2 ** level cells of neighbouring bins.
+
+    Attributes
+    ----------
+    cells : ndarray of int16 of shape (n_bins,)
+        Cell of each bin; -1 for values that the rows have not shown.
+    level : int
+    log_orders : float
+        Of categories, the logarithm of the ways to arrange them on the axis: what it
+        takes to say which one was chosen.
+    """
+
+    cells: np.ndarray
+    level: int
+    log_orders: float
+
+    @classmethod
+    def from_bins(cls, bins: FineBins) -> Axis:
+        """Cells of equal frequency, one for each bin if there are few."""
+        rows = bins.counts.sum(axis=1)
+        used = np.arange(rows.size)[bins.in_use]
+        cells = np.full(rows.size, UNKNOWN, dtype=np.int16)
+        most = 2**PAIR_LEVELS
+        if used.size <= most:
+            cells[used] = np.arange(used.size)
+        else:
+            # Missing values keep a cell of their own.
+            apart = 1 if bins.levels is not None and used[0] == 0 else 0
+            there = rows[used[apart:]]
+            middle = np.cumsum(there) - 0.5 * there
+            equal = np.minimum(
+                (middle / there.sum() * (most - apart)).astype(np.int64),
+                most - apart - 1,
+            )
+            cells[used[apart:]] = np.unique(equal, return_inverse=True)[1] + apart
+            cells[used[:apart]] = 0
+        n_cells = int(cells.max(initial=0)) + 1
+        level = max(n_cells - 1, 0).bit_length()
+        log_orders = 0.0 if bins.levels is not None else _log_arrangements(n_cells)
+        return cls(cells, level, log_orders)
+
+    def coarser(self, level: int) -> np.ndarray:
+        """Cell of each bin on at most 2 ** level cells."""
+        shift = max(self.level - level, 0)
+        return np.where(self.cells < 0, UNKNOWN, self.cells >> shift)
+
+
+def _log_arrangements(n_cells: int) -> float:
+    """Orders of cells that a tree of halves tells apart, as a logarithm."""
+    size = 1 << max(n_cells - 1, 0).bit_length()
+    alike = 0  # nodes whose halves can be exchanged
+    while size > 1:
+        alike += n_cells // size
+        size //= 2
+    return math.lgamma(n_cells + 1) - alike * math.log(2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class PairShape:
+    """Class probabilities of the cells of two or three columns, averaged.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Numbers of the columns in the table.
+    cells : tuple of ndarray
+        Of each column, the cell of each of its bins; -1 where nothing is known.
+    levels : tuple of int
+        Column i has ``2 ** levels[i]`` cells; the last one runs fastest.
+    counts, probabilities, deviations : ndarray of shape (n_cells + 1, n_classes)
+        As in `Shape`. The last line is that of rows with an unknown value.
+    evidence : float
+        Nats by which the grid explains the classes better than one part.
+    """
+
+    columns: tuple[int, ...]
+    cells: tuple[np.ndarray, ...]
+    levels: tuple[int, ...]
+    counts: np.ndarray
+    probabilities: np.ndarray
+    deviations: np.ndarray
+    evidence: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells of each axis."""
+        return tuple(1 << level for level in self.levels)
+
+    def lifts(self, shares: np.ndarray) -> np.ndarray:
+        """Logarithms of the probabilities, less those of the class shares."""
+        return np.asarray(np.log(self.probabilities) - np.log(shares))
+
+    def place(self, bins: Sequence[np.ndarray]) -> np.ndarray:
+        """Cell of each row from the bins of its columns."""
+        return place_rows(self.cells, self.levels, bins)
+
+
+def place_rows(
+    cells: Sequence[np.ndarray], levels: Sequence[int], bins: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Cell of each row on a grid; the last one for rows with an unknown value."""
+    place = np.zeros(bins[0].shape[0], dtype=np.int64)
+    unknown = np.zeros(bins[0].shape[0], dtype=bool)
+    for own, level, of_rows in zip(cells, levels, bins, strict=True):
+        cell = own[of_rows]
+        unknown |= cell < 0
+        place = (place << level) | np.maximum(cell, 0)
+    place[unknown] = 1 << sum(levels)
+    return place
+
+
+def average_pairs(
+    sets: Sequence[tuple[int, ...]],
+    axes: Sequence[Axis],
+    tables: Sequence[np.ndarray],
+    class_count: np.ndarray,
+) -> tuple[list[PairShape], list[np.ndarray]]:
+    """Average over all recursive halvings of the grid of each set of columns. **Exact**.
+
+    Parameters
+    ----------
+    sets : sequence of tuples of int
+        Two or three columns each.
+    axes : sequence of Axis
+        One for each column of the table.
+    tables : sequence of ndarray of shape (n_cells + 1, n_classes)
+        Class counts of the cells of each set, see `PairShape`.
+    class_count : ndarray of shape (n_classes,)
+
+    Returns
+    -------
+    shapes : list of PairShape
+    left_out : list of ndarray of shape ((n_cells + 1) * n_classes, n_classes)
+        As in `AveragedColumns`.
+    """
+    shares = class_shares(class_count)
+    alpha = STRENGTH * shares
+    levels = [pair_levels(columns, axes) for columns in sets]
+    answers = _core.average_boxes(
+        [np.ascontiguousarray(table[:-1]) for table in tables],
+        alpha,
+        [list(own) for own in levels],
+        True,
+    )
+    unknown = np.sqrt(shares * (1.0 - shares) / (STRENGTH + 1.0))
+    shapes, left_out = [], []
+    for columns, own, table, answer in zip(sets, levels, tables, answers, strict=True):
+        log_z, means, deviations, without = answer
+        one_part = _core.average_boxes(
+            [table[:-1].sum(axis=0, keepdims=True)], alpha, [[0]], False
+        )[0][0]
+        shapes.append(
+            PairShape(
+                columns,
+                tuple(
+                    axes[j].coarser(level)
+                    for j, level in zip(columns, own, strict=True)
+                ),
+                own,
+                table,
+                np.vstack([means, shares]),
+                np.vstack([deviations, unknown]),
+                log_z - one_part,
+            )
+        )
+        left_out.append(np.vstack([without, np.tile(shares, (shares.size, 1))]))
+    return shapes, left_out
+
+
+def pair_levels(columns: Sequence[int], axes: Sequence[Axis]) -> tuple[int, ...]:
+    """Halvings of each axis of a set: fewer for three columns than for two."""
+    most = PAIR_LEVELS if len(columns) == 2 else TRIPLE_LEVELS
+    return tuple(min(axes[j].level, most) for j in columns)
