@@ -244,6 +244,22 @@ def test_what_a_column_of_codes_must_hold():
         model.predict(word.assign(c="blue"))
 
 
+def test_numbers_are_no_strings():
+    # Not one value would be known, and the model would answer by the prior alone.
+    digits = np.where(X == "red", "1", "2")
+    message = r"^Column 0 must hold values as it did when fitted, such as '[12]'. Got"
+    model = SparseCategoricalNB("all", keep_counts=True).fit(digits[:, :1], Y)
+    for table in (digits[:, :1].astype(int), pd.DataFrame(digits[:, :1]).astype(float)):
+        with pytest.raises(ValueError, match=message):
+            model.predict(np.asarray(table))
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(np.asarray(table), Y)
+    assert model.predict(np.array([[None]])).tolist()[0] in ("no", "yes")
+    mixed = np.array([["1", 2, None]] * 100, dtype=object).reshape(-1, 1)
+    model.fit(mixed, Y)
+    np.testing.assert_array_equal(model.predict(mixed[:3]), model.predict(mixed)[:3])
+
+
 @pytest.mark.parametrize("value", [0.5, -1.0, np.inf])
 def test_measurements_are_no_categories(value):
     table = pd.DataFrame({"word": X[:, 0], "n": codes()[:, 0].astype(float)})
