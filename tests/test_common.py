@@ -117,6 +117,7 @@ def expected_failures(estimator):
     ):
         failures["check_sample_weight_equivalence_on_dense_data"] = FRACTIONS
         failures["check_sample_weight_equivalence_on_sparse_data"] = FRACTIONS
+        failures["check_positive_only_tag_during_fit"] = FRACTIONS
     if isinstance(estimator, SparseCategoricalNB):
         failures["check_classifiers_one_label_sample_weights"] = FRACTIONS
     if estimator in SELECT_LESS_THAN_THE_CHECK_SPOILS:

@@ -119,7 +119,7 @@ def test_the_gap_warning_of_an_estimator_names_what_it_has():
 
 def test_text_columns_are_named():
     frame = pd.DataFrame({"size": [1, 2, 3], "colour": ["red", "blue", "red"]})
-    for estimator in (SparseCategoricalNB(k=1), SparseMultinomialNB(k=2)):
+    for estimator in (SparseGaussianNB(k=1), SparseMultinomialNB(k=2)):
         with pytest.raises(ValueError, match="'colour'"):
             estimator.fit(frame, [0, 1, 0])
 

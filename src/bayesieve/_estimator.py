@@ -52,24 +52,7 @@ class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
         """The matrix, the class code of each row, the classes, and the row weights."""
-        given = X
-        refuse_malformed(X, counted=True)  # scikit-learn may change its format
-        try:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                reset=first,
-                accept_sparse=("csr", "csc"),
-                dtype="numeric",
-                # The counting kernels look at every value anyway and name the column.
-                ensure_all_finite=False,
-            )
-        except ValueError as error:
-            if "could not convert" in str(error) and hasattr(given, "columns"):
-                as_matrix(given)  # says the same and names the column
-            raise
-        X, _ = as_matrix(X)  # float16, long double and foreign byte orders
+        X, y = self._checked_rows(X, y, first=first)
         y = label_array(y)
         if classes is None:
             if (
@@ -93,6 +76,26 @@ class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
             if self._counts_rows:
                 warn_of_small_weights(float(weights.sum()), X.shape[0])
         return X, codes.ravel(), classes, weights
+
+    def _checked_rows(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any]:
+        """The rows as a matrix that can be counted, and the labels."""
+        refuse_malformed(X, counted=True)  # scikit-learn may change its format
+        try:
+            matrix, y = validate_data(
+                self,
+                X,
+                y,
+                reset=first,
+                accept_sparse=("csr", "csc"),
+                dtype="numeric",
+                # The counting kernels look at every value anyway and name the column.
+                ensure_all_finite=False,
+            )
+        except ValueError as error:
+            if "could not convert" in str(error) and hasattr(X, "columns"):
+                as_matrix(X)  # says the same and names the column
+            raise
+        return as_matrix(matrix)[0], y  # float16, long double, foreign byte orders
 
     def _counted(
         self,
@@ -286,6 +289,7 @@ class CountingEstimator(RowCounter):
             raise ValueError(
                 f"{name}.fit_counts needs counts of at least one row. Got none."
             )
+        self._forget_rows()
         self.n_features_in_ = counts.n_features
         if counts.feature_names is not None:
             names = counts.feature_names
@@ -304,6 +308,9 @@ class CountingEstimator(RowCounter):
         self._solve(counts)
         if self.keep_counts:
             self.counts_, self._counted_with = counts, self._count_options()
+
+    def _forget_rows(self) -> None:
+        """Forget what an earlier fit learnt of rows beside counts: nothing, mostly."""
 
     def _keep_of_rows(self, X: Any, sample_weight: Any) -> None:
         """Keep what counts do not tell of the rows: nothing, unless a model says."""

@@ -29,6 +29,7 @@ from tests.patience import HANGS
 from bayesieve import (
     L0Screener,
     SelectiveNB,
+    SparseCategoricalNB,
     SparseMultinomialNB,
     SparseTextNB,
     load_model,
@@ -206,6 +207,30 @@ def test_models_saved_from_python(tmp_path, capsys):
         wide = write_csv(tmp_path / "wide.csv", "abcd", np.c_[X, y])
         line = refused(capsys, "predict", tmp_path / "m", wide)
         assert "has 3 columns without names" in line
+
+
+@pytest.mark.parametrize("k", ["all", 1])
+def test_values_of_categories(k, tmp_path, capsys):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    seen = rng.random(90) < 0.7
+    table = pandas.DataFrame(
+        {
+            "town": np.where(seen, np.array(["Oslo", "Rome"])[y], "Lima"),
+            "floor": rng.integers(0, 3, 90),
+            "mood": np.where(rng.random(90) < 0.3, None, "up"),
+        }
+    )
+    model = SparseCategoricalNB(k).fit(table, y)
+    save_model(model, tmp_path / "m")
+    table.to_csv(tmp_path / "x.csv", index=False)
+    told = main(["predict", "--proba", str(tmp_path / "m"), str(tmp_path / "x.csv")])
+    assert told == 0
+    rows = rows_of(capsys.readouterr().out)
+    found = [[float(row[f"probability {c}"]) for c in (0, 1)] for row in rows]
+    # Written with six digits.
+    np.testing.assert_allclose(found, model.predict_proba(table), rtol=1e-5)
 
 
 def test_errors(model, tmp_path, capsys):

@@ -234,5 +234,6 @@ def test_tags_say_what_the_model_takes():
         tags = NaiveFeatureSelector(model=model).__sklearn_tags__()
         assert tags.input_tags.positive_only is positive
         assert tags.input_tags.sparse
-        assert not tags.input_tags.allow_nan
+        assert tags.input_tags.allow_nan is (model == "categorical")
+        assert tags.input_tags.string is (model == "categorical")
         assert tags.target_tags.required

@@ -66,6 +66,12 @@ def spoilt(value, row=7, column=4):
     return values
 
 
+def is_a_value(model, value, made):
+    """What is missing among categories is a category; sparse entries are not."""
+    dense = made not in ("csr", "csc", "coo")
+    return np.isnan(value) and model in CATEGORICAL and dense
+
+
 def place(made):
     """The offending column as a message names it: by name where there is one."""
     return (
@@ -87,6 +93,9 @@ def test_negative_counts(model, made):
 )
 @pytest.mark.parametrize("model", ALL)
 def test_nan_and_infinity(model, value, found, made):
+    if is_a_value(model, value, made):
+        assert clone(model).fit(MAKERS[made](spoilt(value)), Y).support_[4]
+        return
     with pytest.raises(ValueError, match=rf"{found}.* found in {place(made)}.*need"):
         clone(model).fit(MAKERS[made](spoilt(value)), Y)
 
@@ -133,6 +142,9 @@ def test_the_first_offending_value_in_memory_is_named(made, where):
 def test_nan_and_infinity_at_prediction_name_the_column(model, value, made):
     fitted = clone(model).fit(MAKERS[made](X), Y)
     assert fitted.support_[4]  # the column that gives the class away
+    if is_a_value(model, value, made):
+        assert np.isfinite(fitted.predict_log_proba(MAKERS[made](spoilt(value)))).all()
+        return
     with pytest.raises(ValueError, match=f"(NaN|[Ii]nf).*{place(made)}"):
         fitted.predict(MAKERS[made](spoilt(value)))
 
@@ -254,6 +266,9 @@ def test_no_rows_and_no_columns(model):
 def test_text_is_refused_with_the_offending_value(model):
     words = X.astype(object)
     words[2, 3] = "three"
+    if model in CATEGORICAL:
+        clone(model).fit(words, Y)
+        return
     with pytest.raises(ValueError, match="three"):
         clone(model).fit(words, Y)
 

@@ -37,6 +37,8 @@ TABLE = pd.DataFrame(
         "mood": np.where(RNG.random(N) < 0.3, None, np.where(Y > 1, "up", "down")),
     }
 )
+#: Categories, codes among them.
+WORDS = TABLE[["town", "code", "member", "mood"]].assign(number=CODES[:, 0])
 #: With a column of texts that differ.
 NOTED = TABLE.assign(note=[f"{text} nr{row}" for row, text in enumerate(TEXTS)])
 
@@ -92,6 +94,10 @@ def examples():
         "categorical all": (
             bs.SparseCategoricalNB("all", min_categories=6).fit(CODES, YES_NO),
             CODES,
+        ),
+        "categorical table": (
+            bs.SparseCategoricalNB("all", keep_counts=True).fit(WORDS, YES_NO),
+            WORDS,
         ),
         "text": (bs.SparseTextNB(4).fit(TEXTS, YES_NO), TEXTS),
         "text bernoulli": (

@@ -24,6 +24,7 @@ FAMILIES = [
     "multinomial chunks",
     "bernoulli cv",
     "categorical",
+    "categorical table",
     "text bernoulli",
     "text weights",
     "selector counts",

@@ -244,6 +244,10 @@ class ScoredRows:
                 kinds[name] = "category"
             elif partition.is_time:
                 kinds[name] = "date"
+        values = getattr(self.saved.model, "categories_", [])
+        for own, name in zip(values, self.columns, strict=False):
+            if any(isinstance(value, str) for value in own.tolist()):
+                kinds[name] = "category"
         found = {name: ColumnFormat(kind) for name, kind in kinds.items()}
         # A name that is not there in a file was not read from one.
         saved = self.saved.formats.items()

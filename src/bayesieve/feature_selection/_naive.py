@@ -18,11 +18,11 @@ from bayesieve._description import (
     gain_detail,
     proof_sentence,
 )
-from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.model_selection._splits import splits_for_few
 from bayesieve.model_selection._weight_choice import weights_win
+from bayesieve.preprocessing._category_codes import CategoryCounter
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.weights._wide_solver import CountedRows, WideSettings, WideSolver
 
@@ -46,7 +46,7 @@ def _adds_up(selector: NaiveFeatureSelector) -> bool:
     return True
 
 
-class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
+class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
     """Keep the k features that maximise the naive Bayes likelihood, with a certificate.
 
     Under the multinomial model the support is **exact** (branch and bound) unless the
@@ -60,7 +60,8 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         path over k. The multinomial model needs at least 2. Above the number of
         features that say anything, all of those are kept, with a warning.
     model : {"multinomial", "bernoulli", "gaussian", "categorical"}
-        Counts, presence, real values, or category codes 0, 1, 2, ....
+        Counts, presence, real values, or categories: codes 0, 1, 2, ... or tables of
+        strings, booleans and categories as `SparseCategoricalNB` takes them.
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing; not used by the Gaussian model.
     binarize : float or None, default=0.0
@@ -134,7 +135,7 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
     # As for any selector; without the list, the first chunk must show every class.
     _classes_required = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CountingEstimator._parameter_constraints,
+        **CategoryCounter._parameter_constraints,
         "model": [StrOptions(set(_KINDS))],
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
@@ -316,4 +317,6 @@ class NaiveFeatureSelector(CheckedSelector, CountingEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self.model in ("multinomial", "categorical")
         tags.input_tags.categorical = self.model == "categorical"
+        tags.input_tags.string = self.model == "categorical"
+        tags.input_tags.allow_nan = self.model == "categorical"
         return tags

@@ -7,22 +7,35 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesieve._compat import Interval
 from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
+from bayesieve.preprocessing._category_codes import (
+    CategoryCounter,
+    Values,
+    code_columns,
+    table_columns,
+)
+from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.solvers._selection import Selection
+from bayesieve.utils._validation import describe_column
 
 __all__ = ["SparseCategoricalNB"]
 
 
-class SparseCategoricalNB(SparseNaiveBayes):
+class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
     """Categorical naive Bayes that uses the k best features. **Exact**, in closed form.
 
-    Columns hold category codes 0, 1, 2, ..., as `sklearn.preprocessing.OrdinalEncoder`
-    makes them; in sparse input an absent entry is category 0. At prediction a category
-    that was not seen in training says nothing: its column is left out for that row.
+    Data frames and arrays are taken as they are: strings, booleans and categories are
+    values, and a missing value is a value of its own. Columns of whole numbers are
+    category codes 0, 1, 2, ..., as `sklearn.preprocessing.OrdinalEncoder` makes them;
+    where some of them are missing, each number is a value. In sparse input an absent
+    entry is category 0 and nothing may be missing. At prediction a category that was
+    not seen in training, or a missing value where there was none, says nothing: its
+    column is left out for that row.
 
     Parameters
     ----------
@@ -54,6 +67,9 @@ class SparseCategoricalNB(SparseNaiveBayes):
     feature_log_prob_ : list of k_ arrays of shape (n_classes, n_categories)
     n_categories_ : ndarray of int64 of shape (k_,)
         Number of categories of each selected feature.
+    categories_ : list of k_ arrays
+        The values of each selected feature, in the order of `feature_log_prob_`: codes,
+        or the values of a table in the order in which they came, None for missing.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Gain in nats: n times the mutual information with the class.
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
@@ -71,6 +87,14 @@ class SparseCategoricalNB(SparseNaiveBayes):
     array([0])
     >>> model.predict([[2, 7]])
     array(['yes'], dtype='<U3')
+
+    Values of a table:
+
+    >>> X = [["red", "s"], ["red", "m"], ["blue", None], ["green", "m"]]
+    >>> model.fit(X, ["no", "no", "yes", "yes"]).categories_
+    [array(['red', 'blue', 'green'], dtype=object)]
+    >>> model.predict([["green", "xl"], ["red", None]])
+    array(['yes', 'no'], dtype='<U3')
     """
 
     _model = "categorical"
@@ -88,7 +112,10 @@ class SparseCategoricalNB(SparseNaiveBayes):
     _saved: ClassVar[dict[str, Saved]] = {
         "n_categories_": Saved("integers", "k"),
         "feature_log_prob_": Saved("floats", "C", "categories", domain="logs"),
+        "_support_values": Saved("category values", "k", optional=True),
     }
+    #: Values of the selected columns; None where all of them hold codes.
+    _support_values: Values | None = None
 
     def __init__(
         self,
@@ -121,6 +148,13 @@ class SparseCategoricalNB(SparseNaiveBayes):
         assert counts.n_categories is not None
         self.n_categories_ = counts.n_categories[self.support_indices_]
         ends = np.cumsum(self.n_categories_)[:-1]
+        self._support_values = None
+        if self._column_values is not None:
+            chosen = [self._column_values[j] for j in self.support_indices_]
+            self._support_values = [
+                None if own is None else own[:size]
+                for own, size in zip(chosen, self.n_categories_.tolist(), strict=True)
+            ]
         table = np.nan_to_num(selection.solution.log_theta, nan=0.0, neginf=-np.inf)
         self.feature_log_prob_ = np.split(table, ends, axis=1) if self.k_ else []
 
@@ -133,8 +167,48 @@ class SparseCategoricalNB(SparseNaiveBayes):
         sizes, table = values["n_categories_"], values["feature_log_prob_"]
         if (sizes < 1).any() or sum(sizes.tolist()) != table.shape[1]:
             raise ValueError("'n_categories_' does not add up to 'feature_log_prob_'")
+        names = values.get("_support_values") or []
+        if any(own and len(own) > n for own, n in zip(names, sizes, strict=False)):
+            raise ValueError("'_support_values' has more values than 'n_categories_'")
         split = np.split(table, np.cumsum(sizes)[:-1], axis=1) if sizes.size else []
         super()._restore(values | {"feature_log_prob_": split})
+
+    @property
+    def categories_(self) -> list[np.ndarray]:
+        """The values of each selected feature, in the order of `feature_log_prob_`."""
+        check_is_fitted(self, "support_indices_")
+        found = []
+        for own, size in zip(self._known_values(), self.n_categories_, strict=True):
+            values = np.arange(size)
+            if own is not None:
+                values = np.empty(len(own), dtype=object)
+                values[:] = own
+            found.append(values)
+        return found
+
+    def _known_values(self) -> Values:
+        if self._support_values is None:
+            return [None] * self.k_
+        return self._support_values
+
+    def _selected_columns(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if self._support_values is not None:
+            columns = columns_of(X)[0]
+        elif (found := table_columns(X)) is not None:
+            columns = found
+        else:
+            return super()._selected_columns(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        names = getattr(self, "feature_names_in_", None)
+        part = code_columns(
+            [columns[j] for j in self.support_indices_],
+            self._known_values(),
+            [describe_column(j, names) for j in self.support_indices_.tolist()],
+            learn=False,
+        )
+        self._refuse(part, ~np.isfinite(part), "finite values")
+        return part
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         n_rows, n_classes = part.shape[0], self.classes_.shape[0]
@@ -166,4 +240,6 @@ class SparseCategoricalNB(SparseNaiveBayes):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
         return tags

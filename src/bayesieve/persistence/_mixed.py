@@ -12,9 +12,36 @@ from bayesieve.persistence._archive import ModelArchive
 from bayesieve.persistence._kinds import Arrays, Kind, Sizes, check_domain
 from bayesieve.persistence._values import pack_values, unpack_values
 
-__all__ = ["MixedColumns"]
+__all__ = ["CategoryValues", "MixedColumns"]
 
 _MOMENTS = ("missing", "rows", "mean", "squares")
+
+
+class CategoryValues(Kind):
+    """Of each column the list of its values, or None where it holds codes."""
+
+    def put(self, name: str, value: Any, arrays: Arrays) -> Any:
+        """Add the values, end to end."""
+        sizes = [-1 if own is None else len(own) for own in value]
+        arrays[f"{name}.sizes"] = np.array(sizes, np.int64)
+        everything = [level for own in value if own is not None for level in own]
+        pack_values(arrays, f"{name}.values", everything, "a categorical column")
+
+    def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
+        """Read the values."""
+        own = reader.below(f"{name}.")
+        lengths, values = own.integers("sizes"), unpack_values(own, "values")
+        sizes.agree(self.shape[0], lengths.shape[0], name)
+        ends = np.cumsum(np.maximum(lengths, 0))
+        if (lengths < -1).any() or len(values) != ends.max(initial=0):
+            raise ValueError(f"{name!r} has values that fit no column")
+        found = [
+            values[end - length : end] if length >= 0 else None
+            for length, end in zip(lengths.tolist(), ends.tolist(), strict=True)
+        ]
+        if any(own is not None and len(set(own)) < len(own) for own in found):
+            raise ValueError(f"{name!r} has a value twice")
+        return found
 
 
 class MixedColumns(Kind):

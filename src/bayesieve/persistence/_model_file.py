@@ -24,7 +24,7 @@ from bayesieve.counts._storage import (
 )
 from bayesieve.persistence._archive import ModelArchive, encoded
 from bayesieve.persistence._kinds import KINDS, Kind, Plain, Sizes
-from bayesieve.persistence._mixed import MixedColumns
+from bayesieve.persistence._mixed import CategoryValues, MixedColumns
 from bayesieve.persistence._partitions import Partitions, ReaderKind
 from bayesieve.utils._whole_files import open_regular
 
@@ -45,6 +45,7 @@ MODELS: dict[str, type[SelfDescribing]] = {
 }
 _KINDS: dict[str, type[Kind]] = {
     **KINDS,
+    "category values": CategoryValues,
     "mixed columns": MixedColumns,
     "partitions": Partitions,
     "table reader": ReaderKind,
