@@ -38,6 +38,11 @@ __all__ = ["ShapeFittedNB", "ShapedRows"]
 LEAST_EVIDENCE = -1.0
 #: Leave-one-out tables have the square of this many numbers a bin.
 _MOST_CLASSES = 64
+#: Cost of a pair in logarithms of the number of pairs looked at; of a column it is one.
+#: With the usual regularization a weight of one costs a pair that logarithm in full.
+_PAIR_PRICE = 10.0
+#: Largest derivative per row of weights that only serve to judge the next pairs.
+_ROUGH = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +119,7 @@ class ShapedRows:
             columns,
             [self.fine[j] for j in columns],
             self.bins[:, kept],
-            np.array([self.averaged.shapes[j].evidence for j in columns]),
+            [self.averaged.shapes[j] for j in columns],
             self.codes,
             self.weights,
             self.row_weight,
@@ -229,7 +234,7 @@ class ShapeFittedNB(SearchedNB):
         ) -> np.ndarray:
             problem = self._shape_problem(rows, terms, kept, n_candidates)
             limit = None if end == math.inf else max(0.0, end - time.monotonic())
-            found = search(Convex(gtol=1e-5), problem, start, time_limit=limit)
+            found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
             return np.asarray(found.weights)
 
         return choose_pairs(
@@ -254,8 +259,8 @@ class ShapeFittedNB(SearchedNB):
         preparation = self._preparation_costs(np.ones(n_columns), self._column_names())[
             columns
         ]
-        # One pair of so many costs the logarithm of their number, as one column does.
-        of_pairs = 1.0 + math.log(n_candidates) - math.log(n_columns)
+        # Of many pairs some fit by chance: one costs more than a column does.
+        of_pairs = 1.0 + _PAIR_PRICE * math.log(n_candidates) - math.log(n_columns)
         evidence = [rows.averaged.shapes[j].evidence for j in columns]
         prior = ColumnPrior(
             np.concatenate([preparation, np.full(n_pairs, of_pairs)]),
