@@ -167,7 +167,7 @@ def average_pairs(
     tables: Sequence[np.ndarray],
     class_count: np.ndarray,
 ) -> tuple[list[PairShape], list[np.ndarray]]:
-    """Average over all recursive halvings of the grid of each set of columns. **Exact**.
+    """Average over all recursive halvings of the grid of each set; **exact**.
 
     Parameters
     ----------
