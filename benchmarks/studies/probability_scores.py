@@ -54,21 +54,39 @@ def all_classes(proba: np.ndarray, classes: np.ndarray, count: int) -> np.ndarra
     return result
 
 
-def weighted_auc(y: np.ndarray, proba: np.ndarray) -> float:
-    """Return the mean area of one class against the rest, weighted by frequency.
+def class_areas(y: np.ndarray, proba: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the area of each class against the rest and its rows; ties count one half.
 
-    Over the classes that the rows have; ties count one half. NaN for a single class.
+    Of the classes that the rows have; none for a single class.
     """
     n = y.shape[0]
     labels, counts = np.unique(y, return_counts=True)
     if labels.shape[0] < 2:
-        return float("nan")
-    total = 0.0
-    for label, count in zip(labels, counts, strict=True):
+        return np.empty(0), np.empty(0)
+    areas = np.empty(labels.shape[0])
+    for at, (label, count) in enumerate(zip(labels, counts, strict=True)):
         ranks = rankdata(proba[:, label])
         above = ranks[y == label].sum() - count * (count + 1) / 2
-        total += count * above / (count * (n - count))
-    return float(total / n)
+        areas[at] = above / (count * (n - count))
+    return areas, counts
+
+
+def weighted_auc(y: np.ndarray, proba: np.ndarray) -> float:
+    """Return the mean area of one class against the rest, weighted by frequency.
+
+    NaN for a single class.
+    """
+    areas, counts = class_areas(y, proba)
+    return float(np.average(areas, weights=counts)) if areas.size else float("nan")
+
+
+def macro_auc(y: np.ndarray, proba: np.ndarray) -> float:
+    """Return the mean area of one class against the rest, every class counting alike.
+
+    NaN for a single class.
+    """
+    areas, _ = class_areas(y, proba)
+    return float(areas.mean()) if areas.size else float("nan")
 
 
 def row_losses(y: np.ndarray, proba: np.ndarray, clip: float = CLIP) -> np.ndarray:
@@ -120,6 +138,7 @@ def scored(
     prior = np.bincount(y[train], minlength=proba.shape[1]) / train.shape[0]
     return {
         "AUC": weighted_auc(y[test], proba),
+        "macro AUC": macro_auc(y[test], proba),
         "log loss": float(row_losses(y[test], proba).mean()),
         "accuracy": accuracy(y[test], proba),
         "compression": compression(y[test], proba, prior),

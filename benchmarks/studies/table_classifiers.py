@@ -5,11 +5,12 @@ table_worker.py says how each peer is used; Khiops and InterpretML have environm
 their own that this script makes. Ours is `SelectiveNB()`, with --ours any options of
 it. The sides take turns fold by fold.
 
-On the test rows of each fold: AUC (one class against the rest, weighted by frequency),
-log loss (nats a row, probabilities below 1e-15 raised to it), accuracy, compression
-rate (1 - loss / loss of the training priors), bins for the calibration error; of the
-fit: columns used, where a side chooses any, and seconds of the call. Khiops' call
-writes a file and starts a program; "inside" is the time of that program.
+On the test rows of each fold: AUC (one class against the rest, weighted by frequency,
+and every class alike), log loss (nats a row, probabilities below 1e-15 raised to it),
+accuracy, compression rate (1 - loss / loss of the training priors), bins for the
+calibration error; of the fit: columns used, where a side chooses any, and seconds of
+the call. Khiops' call writes a file and starts a program; "inside" is the time of that
+program.
 
 A run of all folds takes hours, and other work slows it: its seconds are not compared.
 --seconds fits the first fold only, the sides in turns, and is for a quiet machine.

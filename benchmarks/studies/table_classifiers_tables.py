@@ -22,7 +22,7 @@ LABELS = {
     "logistic_regression": "LogisticRegression",
     "random_forest": "RandomForest",
 }
-SCORES = ["AUC", "log loss", "accuracy", "compression"]
+SCORES = ["AUC", "macro AUC", "log loss", "accuracy", "compression"]
 MEASURES = [*SCORES, "kept", "seconds", "inside seconds", "test rows"]
 COLUMNS = [
     *MEASURES,
@@ -31,17 +31,18 @@ COLUMNS = [
 UNFINISHED = "unfinished"
 SECONDS = "seconds"
 MORE_IS_BETTER = {"AUC": 1.0, "log loss": -1.0, "accuracy": 1.0}
-SUMMARY = ["AUC", "log loss", "accuracy", "calibration error", "compression", "kept"]
+SUMMARY = ["AUC", "macro AUC", "log loss", "accuracy", "calibration error"]
+SUMMARY += ["compression", "kept"]
 INTRODUCTION = f"""# Classifiers of tables
 
 Written by `table_classifiers.py`; `table_worker.py` says how each peer is used. The
 same ten folds for every side; where a side has fewer, it has the first ones. AUC: one
-class against the rest, weighted by frequency. Log loss in nats a row (probabilities
-below 1e-15 raised to it, which a forest's zeros need). Calibration error: mean
-difference of hits and probability of the most probable class over {BINS} bins of equal
-width, all test rows of a set together; fewer rows make it larger by chance.
-Compression: 1 - loss / loss of the training priors. Kept: columns used, by trees and
-pairs too, of the sides that leave any out.
+class against the rest, weighted by frequency; macro AUC: every class counts alike. Log
+loss in nats a row (probabilities below 1e-15 raised to it, which a forest's zeros
+need). Calibration error: mean difference of hits and probability of the most probable
+class over {BINS} bins of equal width, all test rows of a set together; fewer rows make
+it larger by chance. Compression: 1 - loss / loss of the training priors. Kept: columns
+used, by trees and pairs too, of the sides that leave any out.
 """
 FOLD_SECONDS = """Seconds: median of one fit while the machine did other work too, no
 more than an order of magnitude; compare those of the table Seconds.

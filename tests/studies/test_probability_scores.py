@@ -47,6 +47,8 @@ def test_auc_is_that_of_scikit_learn_with_ties():
     proba /= proba.sum(axis=1, keepdims=True)
     expected = roc_auc_score(y, proba, multi_class="ovr", average="weighted")
     assert scores.weighted_auc(y, proba) == pytest.approx(expected, abs=1e-12)
+    expected = roc_auc_score(y, proba, multi_class="ovr", average="macro")
+    assert scores.macro_auc(y, proba) == pytest.approx(expected, abs=1e-12)
     first = np.round(8 * proba[:, :1]) / 8  # complements without rounding, with ties
     binary = np.hstack([first, 1 - first])
     expected = roc_auc_score(y == 0, first[:, 0])
@@ -60,7 +62,8 @@ def test_auc_leaves_out_classes_without_test_rows():
         [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2], [0.1, 0.5, 0.4], [0.3, 0.3, 0.4]]
     )
     assert scores.weighted_auc(y, proba) == 1.0
-    assert np.isnan(scores.weighted_auc(np.zeros(4, dtype=int), proba))
+    for auc in (scores.weighted_auc, scores.macro_auc):
+        assert np.isnan(auc(np.zeros(4, dtype=int), proba))
 
 
 def test_log_loss_is_that_of_scikit_learn_and_clipped_at_zero_probability():
