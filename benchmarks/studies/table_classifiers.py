@@ -223,7 +223,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add_option(parser)
     add("--folds", type=int, help="folds of the cross-validation (10)")
     add("--first", type=int, help="the first so many of the folds (all)")
-    add("--limit", type=float, default=60.0, help="seconds of one fit of EBM (60)")
+    add(
+        "--limit",
+        type=float,
+        default=60.0,
+        help="processor seconds of one fit of EBM (60)",
+    )
     add("--seconds", action="store_true", help="only the seconds of the first fold")
     add("--one-core", action="store_true", help="every side on one processor")
     add("--wide-rows", action="store_true", help="a million rows, one fit each, alone")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from ledger import markdown, read_parts
 from probability_scores import BINS, calibration_error
+from scipy.stats import rankdata
 from uci_generators import GENERATORS
 from uci_sets import NAMES, VARIANTS
 
@@ -147,20 +148,39 @@ def common(found: dict[str, Side]) -> dict[str, int]:
     return {name: min(side[name].folds for side in sides) for name in names}
 
 
+def mean_ranks(
+    found: dict[str, Side], folds: dict[str, int], column: str
+) -> dict[str, float]:
+    """Return each side's mean place over these sets, 1 the best; ties share theirs."""
+    sign = -MORE_IS_BETTER[column]
+    places = [
+        rankdata([sign * sets[name].mean(column, n) for sets in found.values()])
+        for name, n in folds.items()
+    ]
+    return dict(zip(found, np.mean(places, axis=0).tolist(), strict=True))
+
+
 def common_overview(found: dict[str, Side]) -> str:
-    """Return the same lines over the sets and folds that every side has."""
+    """Return the same lines over the sets and folds that every side has, and places."""
     folds = common(found)
     if not folds:
         return "There is no set that every side has.\n"
+    ranks = [mean_ranks(found, folds, column) for column in ("AUC", "log loss")]
     body = [
-        [label_of(side), *_over_sets(sets, list(folds), folds)]
+        [
+            label_of(side),
+            *_over_sets(sets, list(folds), folds),
+            *(f"{places[side]:.2f}" for places in ranks),
+        ]
         for side, sets in found.items()
     ]
     missing = sorted({name for sets in found.values() for name in sets} - set(folds))
     text = f"{len(folds)} sets, {min(folds.values())} to {max(folds.values())} folds."
     if missing:
         text += f" Not every side has {', '.join(missing)}."
-    return text + "\n\n" + markdown(["", *SUMMARY], body)
+    text += " Places: mean over the sets of 1 for the best side, 2 for the next, ..."
+    head = ["", *SUMMARY, "place by AUC", "place by log loss"]
+    return text + "\n\n" + markdown(head, body)
 
 
 # ------------------------------------------------------------------------ two sides

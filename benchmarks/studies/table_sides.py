@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from uci_sets import DataSet, is_text
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = Path(tempfile.gettempdir()) / "bayesieve_tables"
 FEW_ROWS = 200
+PATIENCE = 7200.0  # seconds to wait at most, however busy the machine is
 Answer = tuple[dict[str, Any], Any]
 
 
@@ -100,10 +102,15 @@ class PeerSide(Worker):
         super().__init__([str(python), program, peer, str(path)], around)
 
     def fit(self, fold: int, *, limit: float, predict: bool = True) -> Answer:
-        """Return what the worker says of one fit, and the test probabilities."""
+        """Return what the worker says of one fit, and the test probabilities.
+
+        The limit is of processor seconds.
+        """
         path = Path(self._folder.name) / "proba.npy"
-        asked = {"fold": fold, "proba": str(path) if predict else None}
-        facts = self.answer(asked, limit)
+        asked = {"fold": fold, "proba": str(path) if predict else None, "limit": limit}
+        facts = self.answer(asked, PATIENCE)
+        if facts.get("why") == f"died, code {-signal.SIGPROF}":
+            facts["why"] = f"no end within {limit:g} s"
         return facts, np.load(path) if predict and facts["ended"] else None
 
     def close(self) -> None:

@@ -3,8 +3,11 @@
 One process for one peer and one data set: Python, its imports and a first small fit are
 over before anything is measured. Questions come as JSON lines on stdin, an answer each:
 
-    {"fold": 3, "proba": path}    fit on that fold's training rows; with a path also
-                                  predict its test rows and write them as .npy
+    {"fold": 3, "proba": path, "limit": 60}
+
+to fit on that fold's training rows; with a path also to predict its test rows and write
+them as .npy. A fit that takes more processor seconds than the limit ends the process
+(by SIGPROF): what others do on the machine meanwhile does not count.
 
 Every peer is used as its users do who read no further than its first example, with what
 its documentation asks to be done to strings and missing values:
@@ -24,6 +27,7 @@ import contextlib
 import gc
 import json
 import pickle
+import signal
 import sys
 import time
 import warnings
@@ -209,15 +213,17 @@ PEERS: dict[str, type[Peer]] = {
 # ----------------------------------------------------------------------------- answers
 
 
-def measured(peer: Peer, X: Any, y: np.ndarray) -> dict[str, Any]:
+def measured(peer: Peer, X: Any, y: np.ndarray, limit: float) -> dict[str, Any]:
     """Fit, and return seconds of the call and what the peer says of itself."""
     gc.collect()
     gc.disable()
+    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         begin = time.perf_counter()
         peer.fit(X, y)
         seconds = time.perf_counter() - begin
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         gc.enable()
     return {"seconds": seconds, **peer.facts()}
 
@@ -227,7 +233,7 @@ def answer(question: dict[str, Any], peer: Peer, stored: dict[str, Any]) -> dict
     X, y = stored["X"], stored["y"]
     train, test = stored["folds"][question["fold"]]
     try:
-        result = measured(peer, X.iloc[train], y[train])
+        result = measured(peer, X.iloc[train], y[train], question["limit"])
         result["classes"] = [int(c) for c in peer.model.classes_]
         if question["proba"]:
             proba = peer.predict_proba(X.iloc[test])
