@@ -16,6 +16,7 @@ PROMISED = [
     "Certificate",
     "ClassCounts",
     "DiscountDisplay",
+    "Explanation",
     "FDRScreener",
     "FeatureWeightsDisplay",
     "L0Screener",

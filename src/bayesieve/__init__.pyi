@@ -24,6 +24,7 @@ from .inspection import WeightHistoryDisplay as WeightHistoryDisplay
 from .inspection import WeightPathDisplay as WeightPathDisplay
 from .metrics import compression_rate as compression_rate
 from .naive_bayes import AveragedNB as AveragedNB
+from .naive_bayes import Explanation as Explanation
 from .naive_bayes import SelectiveBernoulliNB as SelectiveBernoulliNB
 from .naive_bayes import SelectiveBernoulliNBCV as SelectiveBernoulliNBCV
 from .naive_bayes import SelectiveMultinomialNB as SelectiveMultinomialNB

@@ -9,6 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Saved
+from bayesieve.naive_bayes._explained_terms import (
+    ExplainedTerm,
+    term_of_grid,
+)
 from bayesieve.naive_bayes._text_weighted import TextWeightedNB
 from bayesieve.partition._averaged import Shape, class_shares
 from bayesieve.partition._column import ColumnPartition
@@ -36,6 +40,8 @@ _OF_SHAPES = {
     "_pair_deviations": Saved("floats", "cells", "C", domain="counts", optional=True),
 }
 _NONE = -1
+#: Between the names of the columns of a pair.
+PAIR_SIGN = " \u00d7 "
 
 
 class ShapedNB(TextWeightedNB):
@@ -145,6 +151,22 @@ class ShapedNB(TextWeightedNB):
             self._parts_of_terms(table), self._tables_of_terms(), self.classes_.shape[0]
         )
         return np.asarray(terms.scores(self._weights_of_terms(), self._start_scores()))
+
+    def _explained_terms(self, table: TableRows) -> list[ExplainedTerm]:
+        found = super()._explained_terms(table)
+        if not self._is_shaped:
+            return found
+        shares, names = self._shares(), self._column_names()
+        for own, weight in zip(self.pair_shapes_, self.pair_weights_, strict=True):
+            columns = list(own.columns)
+            bins = part_indexes(
+                self._cuts(), columns, self._reader, table.numbers, table.levels
+            )
+            cells = [of_bin[bins[:, k]] for k, of_bin in enumerate(own.cells)]
+            mean, shared = term_of_grid(own, weight * own.lifts(shares), cells)
+            name = PAIR_SIGN.join(names[j] for j in columns)
+            found.append(ExplainedTerm(name, own.columns, mean, shared))
+        return found
 
     @property
     def feature_importances_(self) -> np.ndarray:
