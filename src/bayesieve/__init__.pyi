@@ -16,9 +16,12 @@ from .feature_selection import NaiveFeatureSelector as NaiveFeatureSelector
 from .feature_selection import PearsonScreener as PearsonScreener
 from .feature_selection import screen_interactions as screen_interactions
 from .inspection import DiscountDisplay as DiscountDisplay
+from .inspection import ExplanationDisplay as ExplanationDisplay
 from .inspection import FeatureWeightsDisplay as FeatureWeightsDisplay
+from .inspection import PairDisplay as PairDisplay
 from .inspection import PartitionDisplay as PartitionDisplay
 from .inspection import ReliabilityDisplay as ReliabilityDisplay
+from .inspection import ShapeDisplay as ShapeDisplay
 from .inspection import SparsityPathDisplay as SparsityPathDisplay
 from .inspection import WeightHistoryDisplay as WeightHistoryDisplay
 from .inspection import WeightPathDisplay as WeightPathDisplay

@@ -198,7 +198,7 @@ def _data(found: Description, counts: Any) -> dict[str, Any]:
     return {
         "rows": None if rows is None else float(np.sum(rows)),
         "features": int(found.n_features),
-        "selected": found.total,
+        "selected": found.n_used,
         "classes": classes[: LIMITS["classes"]],
         "n_classes": len(classes),
     }

@@ -190,12 +190,15 @@ class Explanation:
             f"against {against}:"
         )
 
-    def lines(self, most: int = _SHOWN_TERMS) -> list[tuple[str, str, float]]:
+    def lines(
+        self, most: int = _SHOWN_TERMS, label: Any = None
+    ) -> list[tuple[str, str, float]]:
         """Name, input and nats of the base, the largest terms, the rest, and the score.
 
-        Of one row, for the class that is predicted for it.
+        Of one row, for the class with this label or the one that is predicted.
         """
-        values, base = self.contrast(self.predicted.tolist()[0])
+        predicted = self.predicted.tolist()[0]
+        values, base = self.contrast(predicted if label is None else label)
         order = np.argsort(-np.abs(values[0]), kind="stable")
         shown, rest = order[:most], order[most:]
         told = [("base", "", base)]
