@@ -244,16 +244,20 @@ def test_axes_are_labelled_by_values_of_the_columns(paired):
     assert axes["b"].bounds is None
     numbers = axes["a"]
     assert numbers.labels[0] == "missing"
-    assert numbers.labels[1] == f"up to {numbers.bounds[1]}"
-    assert numbers.labels[-1] == f"above {numbers.bounds[-1]}"
-    edges = [float(own) for own in numbers.bounds[1:]]
-    assert edges == sorted(edges)
-    assert X["a"].min() < edges[0] < edges[-1] < X["a"].max()
+    assert numbers.bounds[0] == ""
+    short = [float(own) for own in numbers.bounds[1:]]
+    assert short == sorted(short)
+    assert max(map(len, numbers.bounds)) <= 6
+    assert numbers.labels[1].startswith("up to ")
+    assert numbers.labels[-1].startswith("above ")
+    edges = [float(numbers.labels[i].split()[-1]) for i in (1, -1)]
+    np.testing.assert_allclose(edges, [short[0], short[-1]], rtol=0.01)
     # Labels say which rows are counted in a cell.
     place = list(axes).index("a")
     rows = found.rows.sum(axis=1 - place)
     assert rows[0] == X["a"].isna().sum()
     assert rows[1] == (X["a"] <= edges[0]).sum()
+    assert rows[-1] == (X["a"] > edges[1]).sum()
 
 
 def test_a_triple_is_some_heat_maps(paired):

@@ -24,9 +24,11 @@ __all__ = [
     "column_curve",
     "column_number",
     "drawn_classes",
+    "is_crowded",
     "pair_map",
     "pair_number",
     "shapes_of",
+    "shown_bounds",
 ]
 
 #: Beyond the outermost bounds a picture shows so much of the distance between them.
@@ -90,9 +92,10 @@ class CellAxis:
     ----------
     name : str
     labels : list of str
-        Of each cell.
+        Of each cell, exact.
     bounds : list of str or None
-        Of numbers, what is written between neighbouring cells.
+        Of numbers, what is written between neighbouring cells, in few digits; nothing
+        after a cell of missing ones.
     """
 
     name: str
@@ -229,6 +232,13 @@ def _edges(
     )
 
 
+def is_crowded(edges: np.ndarray) -> bool:
+    """Whether most bins would be too narrow to be seen over the values."""
+    widths = np.diff(edges)
+    total = float(widths.sum())
+    return widths.size > 8 and float(np.median(widths)) < 0.004 * total
+
+
 def pair_map(shapes: TableShapes, q: int, classes: Sequence[int]) -> PairMap:
     """The maps of some classes over a pair or triple."""
     pair, chosen = shapes.pairs[q], list(classes)
@@ -267,6 +277,20 @@ def pair_number(names: Sequence[str], pairs: Sequence[PairShape], features: Any)
     )
 
 
+def shown_bounds(column: ColumnPartition, bounds: np.ndarray) -> list[str]:
+    """Bounds as text, as short as they can be told apart: days, or a few digits."""
+    full = [column.shown(own) for own in bounds.tolist()]
+    shorter: list[list[str]] = []
+    if column.is_time:
+        shorter.append([own.split("T")[0] for own in full])
+    elif column.origin is None:
+        shorter += [[f"{own:.{n}g}" for own in bounds.tolist()] for n in (3, 4, 5)]
+    for texts in shorter:
+        if len(set(texts)) == len(texts) and not any("e" in own for own in texts):
+            return texts
+    return full
+
+
 def _axis(column: ColumnPartition, cells: np.ndarray, n_cells: int) -> CellAxis:
     """A column whose bins are put into cells."""
     parts = column.parts
@@ -282,15 +306,16 @@ def _axis(column: ColumnPartition, cells: np.ndarray, n_cells: int) -> CellAxis:
         return CellAxis(column.name, labels[:n_cells], None)
     used = np.flatnonzero(cells >= 0)
     last = [int(used[cells[used] == c].max()) for c in range(n_cells)]
-    bounds = [column.shown(float(parts.bounds[i])) for i in last[:-1]]
+    ends = parts.bounds[last[:-1]]
+    bounds, exact = shown_bounds(column, ends), [column.shown(own) for own in ends]
     labels = ["all"]
-    if bounds:
-        inner = [f"{low} to {high}" for low, high in pairwise(bounds)]
-        labels = [f"up to {bounds[0]}", *inner, f"above {bounds[-1]}"]
+    if exact:
+        inner = [f"{low} to {high}" for low, high in pairwise(exact)]
+        labels = [f"up to {exact[0]}", *inner, f"above {exact[-1]}"]
     if used[0] == 0:  # missing numbers, by themselves or with the least ones
         alone = last[0] == 0
         labels[0] = "missing" if alone else f"missing, {labels[0]}"
         if alone and n_cells > 1:
             bounds[0] = ""
-            labels[1] = f"up to {bounds[1]}" if n_cells > 2 else "all numbers"
+            labels[1] = f"up to {exact[1]}" if n_cells > 2 else "all numbers"
     return CellAxis(column.name, labels, bounds)

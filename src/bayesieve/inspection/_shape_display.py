@@ -18,7 +18,9 @@ from bayesieve.inspection._shape_data import (
     column_curve,
     column_number,
     drawn_classes,
+    is_crowded,
     shapes_of,
+    shown_bounds,
 )
 from bayesieve.utils._optional import optional_module
 
@@ -139,7 +141,7 @@ class ShapeDisplay:
         curve = self.curve
         assert curve.edges is not None
         is_date = curve.column.is_time and curve.column.origin is None
-        equal = _is_crowded(curve.edges)
+        equal = is_crowded(curve.edges)
         edges = curve.edges / _DAY if is_date else curve.edges
         edges = np.arange(edges.size, dtype=np.float64) if equal else edges
         styles = self._styles()
@@ -168,7 +170,7 @@ class ShapeDisplay:
         name = short_name(curve.column.name)
         if equal:
             ticks = np.unique(np.linspace(1, edges.size - 2, _MOST_TICKS).astype(int))
-            labels = [curve.column.shown(float(curve.edges[i])) for i in ticks]
+            labels = shown_bounds(curve.column, curve.edges[ticks])
             ax.set_xticks(ticks, labels, fontsize="small")
             name = f"{name} (bins as wide as each other)"
         elif is_date:
@@ -299,10 +301,3 @@ class ShapeDisplay:
         left = curve.bins.size - bins.size
         if left:
             ax.set_ylabel(f"{left:,} more with fewer rows", fontsize="small")
-
-
-def _is_crowded(edges: np.ndarray) -> bool:
-    """Whether most bins would be too narrow to be seen over the values."""
-    widths = np.diff(edges)
-    total = float(widths.sum())
-    return widths.size > 8 and float(np.median(widths)) < 0.004 * total
