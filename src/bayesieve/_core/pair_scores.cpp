@@ -31,7 +31,6 @@ using bayesieve::ClassIds;
 using bayesieve::DyadicAverage;
 using bayesieve::Indices;
 using bayesieve::PartLikelihood;
-using bayesieve::PartSums;
 using bayesieve::Table;
 using bayesieve::TableArray;
 using bayesieve::Vector;
@@ -41,6 +40,7 @@ using Sets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::devi
 template <class Part>
 using Parts = nb::ndarray<const Part, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+constexpr double kLeast = 1e-4;      // boxes less likely than this do not change a choice
 constexpr std::size_t kNumbers = 4;  // slope, its variance, curvature, evidence
 constexpr std::size_t kMost = DyadicAverage::kMostAxes;
 
@@ -90,53 +90,66 @@ void score_set(const Axes& axes, const Rows& rows, const Mains<Part>& mains,
         part[d] = mains.parts + axes.column[d] * rows.n;
         main[d] = mains.table + static_cast<std::size_t>(mains.offset[axes.column[d]]) * W;
     }
-    const auto entry = [&](std::size_t n) {
-        std::size_t at = 0;
-        for (std::size_t d = 0; d < axes.count; ++d)
-            at = at << axes.levels[d] | static_cast<std::size_t>(cell[d][n] >> axes.shift[d]);
-        return at * J + static_cast<std::size_t>(rows.codes[n]);
-    };
+    std::vector<std::uint32_t> line(rows.n);  // cell * J + class of each row
     std::vector<double> counts(axes.cells * J, 0.0);
     bayesieve::for_each_stretch(rows.n, [&](std::size_t first, std::size_t last) {
         for (std::size_t n = first; n < last; ++n)
-            counts[entry(n)] += rows.weight == nullptr ? 1.0 : rows.weight[n];
+            line[n] = static_cast<std::uint32_t>(cell[0][n] >> axes.shift[0]);
+        for (std::size_t d = 1; d < axes.count; ++d)
+            for (std::size_t n = first; n < last; ++n)
+                line[n] = line[n] << axes.levels[d] |
+                          static_cast<std::uint32_t>(cell[d][n] >> axes.shift[d]);
+        for (std::size_t n = first; n < last; ++n)
+            line[n] = line[n] * static_cast<std::uint32_t>(J) +
+                      static_cast<std::uint32_t>(rows.codes[n]);
+        if (rows.weight == nullptr)
+            for (std::size_t n = first; n < last; ++n) counts[line[n]] += 1.0;
+        else
+            for (std::size_t n = first; n < last; ++n) counts[line[n]] += rows.weight[n];
     });
-    std::vector<double> mean(axes.cells * J), deviation(axes.cells * J),
-        left_out(axes.cells * J * J);
-    {
-        const DyadicAverage average(likelihood, counts.data(), axes.levels);
-        const PartSums parts(likelihood, true);
-        const std::vector<double> sums = average.sums(parts);
-        parts.finish(sums.data(), counts.data(), axes.cells, mean.data(), deviation.data(),
-                     left_out.data());
-        out[3] = average.evidence();
-    }
+    const DyadicAverage average(likelihood, counts.data(), axes.levels);
+    std::vector<double> left_out(axes.cells * J * J);
+    average.leave_out(kLeast, left_out.data());
+    out[3] = average.evidence();
     std::vector<double> table(axes.cells * J * W);
     for (std::size_t e = 0; e < axes.cells * J; ++e) {
+        if (!(counts[e] > 0.0)) continue;  // no row looks there
         const double* own = &left_out[e * J];
         const double reference = std::log(own[0]) - log_prior[0];
         for (std::size_t c = 0; c < W; ++c)
             table[e * W + c] = std::log(own[c + 1]) - log_prior[c + 1] - reference;
     }
     double slope = 0.0, variance = 0.0, curvature = 0.0;
+    const auto add = [&](std::size_t n, double own, double mean, double square) {
+        const double w = rows.row_weight == nullptr ? 1.0 : rows.row_weight[n];
+        slope += w * (own - mean);
+        variance += w * (own - mean) * (own - mean);
+        curvature += w * (square - mean * mean);
+    };
     bayesieve::for_each_stretch(rows.n, [&](std::size_t first, std::size_t last) {
+        if (W == 1) {  // two classes: one number a row
+            for (std::size_t n = first; n < last; ++n) {
+                double says = table[line[n]] - main[0][part[0][n]];
+                for (std::size_t d = 1; d < axes.count; ++d) says -= main[d][part[d][n]];
+                const double mean = rows.posterior[n] * says;
+                add(n, rows.codes[n] == 1 ? says : 0.0, mean, mean * says);
+            }
+            return;
+        }
         for (std::size_t n = first; n < last; ++n) {
-            const double* t = &table[entry(n) * W];
+            const double* t = &table[line[n] * W];
             const double* m[kMost];
             for (std::size_t d = 0; d < axes.count; ++d) m[d] = main[d] + part[d][n] * W;
             const double* p = rows.posterior + n * W;
-            double mean_t = 0.0, square = 0.0, own = 0.0;
+            double mean = 0.0, square = 0.0, own = 0.0;
             for (std::size_t c = 0; c < W; ++c) {
                 double says = t[c];
                 for (std::size_t d = 0; d < axes.count; ++d) says -= m[d][c];
-                mean_t += p[c] * says;
+                mean += p[c] * says;
                 square += p[c] * says * says;
                 if (static_cast<std::size_t>(rows.codes[n]) == c + 1) own = says;
             }
-            const double w = rows.row_weight == nullptr ? 1.0 : rows.row_weight[n];
-            slope += w * (own - mean_t);
-            variance += w * (own - mean_t) * (own - mean_t);
-            curvature += w * (square - mean_t * mean_t);
+            add(n, own, mean, square);
         }
     });
     out[0] = slope;
@@ -162,7 +175,7 @@ TableArray score_pairs(const Cells& cells, const Indices& levels, const Sets& se
     for (std::size_t s = 0; s < sets.shape(0) * sets.shape(1); ++s)
         if (sets.data()[s] >= static_cast<std::int64_t>(columns))
             throw std::invalid_argument("sets must name columns");
-    const PartLikelihood likelihood(alpha.data(), J);
+    const PartLikelihood likelihood(alpha.data(), J, static_cast<double>(n));
     std::vector<double> found(sets.shape(0) * kNumbers, 0.0);
     {
         const bayesieve::Kernel kernel;

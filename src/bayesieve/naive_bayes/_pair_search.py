@@ -13,13 +13,12 @@ from scipy.special import ndtri
 
 from bayesieve import _core
 from bayesieve.naive_bayes._weighted import log_posterior
-from bayesieve.partition._averaged import STRENGTH, FineBins, class_shares
+from bayesieve.partition._averaged import STRENGTH, FineBins, Shape, class_shares
 from bayesieve.partition._pairs import (
-    PAIR_LEVELS,
-    TRIPLE_LEVELS,
     Axis,
     PairShape,
     average_pairs,
+    most_levels,
     pair_levels,
     place_rows,
 )
@@ -29,9 +28,11 @@ __all__ = ["ChosenPairs", "PairRows", "choose_pairs"]
 
 #: Columns whose pairs are looked at: those that say most.
 MOST_COLUMNS = 50
+#: Rows that pairs are judged by, evenly spread over all; their tables rest on all rows.
+MOST_ROWS = 250_000
 #: Chance that the best of all pairs passes when none says anything.
 _CHANCE = 0.05
-_ROUNDS = 8
+_ROUNDS = 5
 #: Pairs that are extended to triples in one round.
 _EXTENDED = 20
 #: Pairs below this share of the threshold are not looked at again.
@@ -53,7 +54,8 @@ class PairRows:
     fine : list of FineBins
         Of these columns.
     bins : ndarray of shape (n_rows, n_columns)
-    evidence : ndarray of shape (n_columns,)
+    shapes : list of Shape
+        Of these columns.
     codes, weights
         Class of each row and its weight in the counts (None: all one).
     row_weight : ndarray of shape (n_rows,) or None
@@ -66,7 +68,7 @@ class PairRows:
     columns: np.ndarray
     fine: list[FineBins]
     bins: np.ndarray
-    evidence: np.ndarray
+    shapes: list[Shape]
     codes: np.ndarray
     weights: np.ndarray | None
     row_weight: np.ndarray | None
@@ -154,15 +156,23 @@ class _Search:
         self.rows, self.mains, self.optimise = rows, mains, optimise
         self.terms, self.weights = mains, weights
         self.n_classes = rows.class_count.shape[0]
+        self.n_rows = float(rows.class_count.sum())
         self.alpha = STRENGTH * class_shares(rows.class_count)
-        self.axes = [Axis.from_bins(own) for own in rows.fine]
-        self.cells = np.empty((len(rows.fine), rows.codes.shape[0]), np.uint8)
+        self.axes = [
+            Axis.from_bins(own, shape.probabilities)
+            for own, shape in zip(rows.fine, rows.shapes, strict=True)
+        ]
+        # Every so many rows are judged by.
+        self.step = step = -(-rows.codes.shape[0] // MOST_ROWS)
+        bins = rows.bins[::step]
+        self.cells = np.empty((len(rows.fine), bins.shape[0]), np.uint8)
         for k, axis in enumerate(self.axes):
             # Every training value is known, so no cell is -1 here.
-            self.cells[k] = axis.cells[rows.bins[:, k]]
-        telling = np.argsort(-rows.evidence * (0.1 + weights), kind="stable")
+            self.cells[k] = axis.cells[bins[:, k]]
+        evidence = np.array([own.evidence for own in rows.shapes])
+        telling = np.argsort(-evidence * (0.1 + weights), kind="stable")
         self.candidates = np.sort(telling[:MOST_COLUMNS]).tolist()
-        self.batch = max(1, len(rows.fine) // 2)
+        self.batch = max(1, len(rows.fine))
         self.chosen: list[Set] = []
         self.shapes: list[PairShape] = []
         self.pool: list[Set] = list(combinations(self.candidates, 2))
@@ -191,26 +201,33 @@ class _Search:
 
     def _scores(self) -> np.ndarray:
         """Slope, its variance, curvature and evidence of every set of the pool."""
-        rows = self.rows
-        posterior = np.exp(
-            log_posterior(self.terms.scores(self.weights, rows.log_prior))
+        rows, some = self.rows, slice(None, None, self.step)
+        scores = self.terms.take(some).scores(self.weights, rows.log_prior)
+        posterior = np.ascontiguousarray(np.exp(log_posterior(scores))[:, 1:])
+        weights, row_weight = (
+            None if own is None else np.ascontiguousarray(own[some])
+            for own in (rows.weights, rows.row_weight)
         )
+        codes = np.ascontiguousarray(rows.codes[some])
+        parts, tables, offset = self.mains.take(some).arrays
         found = np.zeros((len(self.pool), 4))
-        for size, most in ((2, PAIR_LEVELS), (3, TRIPLE_LEVELS)):
+        for size in (2, 3):
             own = [i for i, columns in enumerate(self.pool) if len(columns) == size]
             if own:
                 found[own] = _core.score_pairs(
                     self.cells,
                     np.array([axis.level for axis in self.axes]),
                     np.array([self.pool[i] for i in own]),
-                    most,
-                    rows.codes,
-                    rows.weights,
-                    rows.row_weight,
+                    most_levels(size, self.n_rows),
+                    codes,
+                    weights,
+                    row_weight,
                     self.alpha,
                     np.log(self.alpha / STRENGTH),
-                    np.ascontiguousarray(posterior[:, 1:]),
-                    *self.mains.arrays,
+                    posterior,
+                    np.ascontiguousarray(parts),
+                    tables,
+                    offset,
                 )
         return found
 
@@ -219,7 +236,7 @@ class _Search:
         rows = self.rows
         places, tables = [], []
         for columns in passed:
-            levels = pair_levels(columns, self.axes)
+            levels = pair_levels(columns, self.axes, self.n_rows)
             cells = [
                 self.axes[k].coarser(level)
                 for k, level in zip(columns, levels, strict=True)
@@ -233,10 +250,14 @@ class _Search:
             places.append(place)
         shapes, left_out = average_pairs(passed, self.axes, tables, rows.class_count)
         log_shares = np.log(class_shares(rows.class_count))
-        self.terms = self.terms.beside(
-            np.column_stack([p * self.n_classes + rows.codes for p in places]),
-            [np.log(own) - log_shares for own in left_out],
-        )
+        parts, lifts = [], []
+        for place, own in zip(places, left_out, strict=True):
+            # Most cells lack most classes: only lines that a row has are kept.
+            lines = place * self.n_classes + rows.codes
+            there = np.bincount(lines, minlength=len(own)) > 0
+            parts.append((np.cumsum(there) - 1)[lines])
+            lifts.append(np.log(own[there]) - log_shares)
+        self.terms = self.terms.beside(np.column_stack(parts), lifts)
         self.chosen += passed
         self.shapes += [_in_table(own, rows.columns) for own in shapes]
         start = np.concatenate([self.weights, np.zeros(len(passed))])

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from bayesieve.naive_bayes._class_weight import count_by_class
-from bayesieve.naive_bayes._pair_search import ChosenPairs, PairRows, choose_pairs
+from bayesieve.naive_bayes._pair_search import (
+    MOST_COLUMNS,
+    ChosenPairs,
+    PairRows,
+    choose_pairs,
+)
 from bayesieve.naive_bayes._selective_search import SearchedNB
 from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.partition._averaged import (
     AveragedColumns,
     FineBins,
+    Shape,
     average_columns,
     class_shares,
 )
@@ -38,6 +44,11 @@ __all__ = ["ShapeFittedNB", "ShapedRows"]
 LEAST_EVIDENCE = -1.0
 #: Leave-one-out tables have the square of this many numbers a bin.
 _MOST_CLASSES = 64
+#: Cost of a pair in logarithms of the number of pairs looked at; of a column it is one.
+#: With the usual regularization a weight of one costs a pair that logarithm in full.
+_PAIR_PRICE = 10.0
+#: Largest derivative per row of weights that only serve to judge the next pairs.
+_ROUGH = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +125,24 @@ class ShapedRows:
             columns,
             [self.fine[j] for j in columns],
             self.bins[:, kept],
-            np.array([self.averaged.shapes[j].evidence for j in columns]),
+            [self.averaged.shapes[j] for j in columns],
             self.codes,
             self.weights,
             self.row_weight,
             self.class_count,
             self.log_prior,
         )
+
+
+def _worth_a_term(shapes: list[Shape]) -> np.ndarray:
+    """Columns that may have a weight: all of few, of many those that say something.
+
+    A column that says nothing alone may say something with another.
+    """
+    varies = np.array([(own.bins.counts.any(axis=1)).sum() > 1 for own in shapes])
+    if varies.sum() > MOST_COLUMNS:
+        varies &= np.array([own.evidence > LEAST_EVIDENCE for own in shapes])
+    return np.flatnonzero(varies)
 
 
 class ShapeFittedNB(SearchedNB):
@@ -164,13 +186,7 @@ class ShapeFittedNB(SearchedNB):
         averaged = average_columns(
             fine, counted, leave_one_out=n_classes <= _MOST_CLASSES
         )
-        columns = np.flatnonzero(
-            [
-                own.evidence > LEAST_EVIDENCE
-                and np.count_nonzero(bins.counts.any(axis=1)) > 1
-                for own, bins in zip(averaged.shapes, fine, strict=True)
-            ]
-        )
+        columns = _worth_a_term(averaged.shapes)
         bins = part_indexes(
             [own.column for own in fine],
             columns.tolist(),
@@ -229,7 +245,7 @@ class ShapeFittedNB(SearchedNB):
         ) -> np.ndarray:
             problem = self._shape_problem(rows, terms, kept, n_candidates)
             limit = None if end == math.inf else max(0.0, end - time.monotonic())
-            found = search(Convex(gtol=1e-5), problem, start, time_limit=limit)
+            found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
             return np.asarray(found.weights)
 
         return choose_pairs(
@@ -251,15 +267,16 @@ class ShapeFittedNB(SearchedNB):
         """The criterion of some columns and of pairs; a term costs its choice."""
         columns = rows.columns[kept]
         n_columns, n_pairs = len(rows.fine), terms.n_terms - kept.size
-        preparation = self._preparation_costs(np.ones(n_columns), self._column_names())[
-            columns
-        ]
-        # One pair of so many costs the logarithm of their number, as one column does.
-        of_pairs = 1.0 + math.log(n_candidates) - math.log(n_columns)
+        preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
+        # Of many pairs some fit by chance: one costs more than a column does.
+        of_pairs = np.full(n_pairs, 1.0 + _PAIR_PRICE * math.log(n_candidates))
+        # Costs add the logarithm of all candidates: columns have that of theirs.
+        n_variables = n_columns + (n_candidates if n_pairs else 0)
+        of_columns = preparation[columns] + math.log(n_columns)
         evidence = [rows.averaged.shapes[j].evidence for j in columns]
         prior = ColumnPrior(
-            np.concatenate([preparation, np.full(n_pairs, of_pairs)]),
-            n_columns,
+            np.concatenate([of_columns, of_pairs]) - math.log(n_variables),
+            n_variables,
             np.concatenate([columns, n_columns + np.arange(n_pairs)]),
             np.argsort(-np.concatenate([evidence, np.zeros(n_pairs)]), kind="stable"),
         )

@@ -15,12 +15,22 @@ from bayesieve.partition._averaged import (
     class_shares,
 )
 
-__all__ = ["PAIR_LEVELS", "TRIPLE_LEVELS", "Axis", "PairShape", "average_pairs"]
+__all__ = [
+    "Axis",
+    "PairShape",
+    "average_pairs",
+    "most_levels",
+    "pair_levels",
+    "place_rows",
+]
 
-#: Halvings of an axis: 16 cells in a pair, 8 in a triple.
+#: Halvings of an axis of a pair: 16 cells.
 PAIR_LEVELS = 4
-TRIPLE_LEVELS = 3
+#: Rows from which on an axis of a triple has 8 cells and not 4.
+_FINE_TRIPLES = 2000
 UNKNOWN = -1
+#: Chi-square distance of the class probabilities of neighbouring bins at a step.
+_SHARP = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,25 +52,20 @@ class Axis:
     log_orders: float
 
     @classmethod
-    def from_bins(cls, bins: FineBins) -> Axis:
-        """Cells of equal frequency, one for each bin if there are few."""
+    def from_bins(cls, bins: FineBins, probabilities: np.ndarray) -> Axis:
+        """A cell for each bin, or for neighbouring bins.
+
+        `probabilities` are those of the bins' averaged shape.
+        """
         rows = bins.counts.sum(axis=1)
         used = np.arange(rows.size)[bins.in_use]
         cells = np.full(rows.size, UNKNOWN, dtype=np.int16)
         most = 2**PAIR_LEVELS
-        if used.size <= most:
-            cells[used] = np.arange(used.size)
-        else:
-            # Missing values keep a cell of their own.
-            apart = 1 if bins.levels is not None and used[0] == 0 else 0
-            there = rows[used[apart:]]
-            middle = np.cumsum(there) - 0.5 * there
-            equal = np.minimum(
-                (middle / there.sum() * (most - apart)).astype(np.int64),
-                most - apart - 1,
-            )
-            cells[used[apart:]] = np.unique(equal, return_inverse=True)[1] + apart
-            cells[used[:apart]] = 0
+        # Missing values keep a cell of their own.
+        apart = int(bins.levels is not None and used.size > 0 and used[0] == 0)
+        cells[used[:apart]] = 0
+        there = used[apart:]
+        cells[there] = apart + _merged(rows[there], probabilities[there], most - apart)
         n_cells = int(cells.max(initial=0)) + 1
         level = max(n_cells - 1, 0).bit_length()
         log_orders = 0.0 if bins.levels is not None else _log_arrangements(n_cells)
@@ -70,6 +75,26 @@ class Axis:
         """Cell of each bin on at most 2 ** level cells."""
         shift = max(self.level - level, 0)
         return np.where(self.cells < 0, UNKNOWN, self.cells >> shift)
+
+
+def _merged(rows: np.ndarray, probabilities: np.ndarray, most: int) -> np.ndarray:
+    """Cell of each bin: cells of equal frequency, and none across a sharp step.
+
+    Cells of equal frequency do not depend on the classes of the rows, so that leaving
+    a row out leaves them as they are. A threshold may lie far out, though, and few
+    rows beyond it: where the class probabilities jump from one bin to the next, and so
+    are known to, a cell ends.
+    """
+    if rows.size <= most:
+        return np.arange(rows.size)
+    mean = rows @ probabilities / rows.sum()
+    jump = ((probabilities[1:] - probabilities[:-1]) ** 2 / mean).sum(axis=1)
+    steps = np.argsort(-jump, kind="stable")[: most // 2 - 1]
+    steps = steps[jump[steps] > _SHARP]
+    middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
+    equal = (middle * (most - steps.size)).astype(np.int64)
+    ends = np.union1d(np.flatnonzero(np.diff(equal)), steps)  # last bins of cells
+    return np.searchsorted(ends, np.arange(rows.size), side="left")
 
 
 def _log_arrangements(n_cells: int) -> float:
@@ -167,7 +192,8 @@ def average_pairs(
     """
     shares = class_shares(class_count)
     alpha = STRENGTH * shares
-    levels = [pair_levels(columns, axes) for columns in sets]
+    n_rows = float(class_count.sum())
+    levels = [pair_levels(columns, axes, n_rows) for columns in sets]
     answers = _core.average_boxes(
         [np.ascontiguousarray(table[:-1]) for table in tables],
         alpha,
@@ -199,7 +225,16 @@ def average_pairs(
     return shapes, left_out
 
 
-def pair_levels(columns: Sequence[int], axes: Sequence[Axis]) -> tuple[int, ...]:
-    """Halvings of each axis of a set: fewer for three columns than for two."""
-    most = PAIR_LEVELS if len(columns) == 2 else TRIPLE_LEVELS
+def most_levels(n_columns: int, n_rows: float) -> int:
+    """Halvings of an axis, at most: fewer for three columns than for two."""
+    if n_columns == 2:
+        return PAIR_LEVELS
+    return 3 if n_rows >= _FINE_TRIPLES else 2
+
+
+def pair_levels(
+    columns: Sequence[int], axes: Sequence[Axis], n_rows: float
+) -> tuple[int, ...]:
+    """Halvings of each axis of a set."""
+    most = most_levels(len(columns), n_rows)
     return tuple(min(axes[j].level, most) for j in columns)
