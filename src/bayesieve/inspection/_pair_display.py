@@ -60,7 +60,7 @@ class PairDisplay:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(800, 3))
     >>> y = (X[:, 0] > 0.3) ^ (X[:, 1] > 0.3)
-    >>> model = SelectiveNB().fit(X, y)
+    >>> model = SelectiveNB(pairs=1).fit(X, y)
     >>> model.pairs_
     [(0, 1)]
     >>> PairDisplay.from_estimator(model, ("x0", "x1")).ax_.get_xlabel()
