@@ -55,7 +55,7 @@ def render_report(data: ReportData) -> str:
         ("path", f"How many {data.noun}?", _path(data)),
         ("weights", "Weights", _weights(data)),
         ("calibration", "Calibration", _calibration(data)),
-        ("shapes", "Shapes and pairs", _shapes(data)),
+        ("shapes", "Shapes" + (" and pairs" if _in_pairs(data) else ""), _shapes(data)),
         ("columns", "Intervals and groups", _columns(data)),
         ("data", "Data", _data(data)),
         ("reproduce", "Do it again", _reproduce(data)),

@@ -11,7 +11,7 @@ function showShapes(place) {
       { class: "note" },
       "What each term adds to the " + what,
       odds ? el("span", { class: "name" }, classOf()) : "a class",
-      ", in nats: above zero it speaks for the class. Bands hold the class probability of a bin with 95 % posterior probability; grey is where the training rows are, or how many."
+      ", in nats: above zero it speaks for the class. Bands hold the class probability of a bin with 95 % posterior probability; the grey below a curve is where the training rows are."
     )
   );
   if (!odds) {
