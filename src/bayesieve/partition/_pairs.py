@@ -138,6 +138,11 @@ class PairShape:
         """Cells of each axis."""
         return tuple(1 << level for level in self.levels)
 
+    @property
+    def n_cells(self) -> tuple[int, ...]:
+        """Cells of each axis that hold some value: the first ones."""
+        return tuple(int(own.max(initial=0)) + 1 for own in self.cells)
+
     def lifts(self, shares: np.ndarray) -> np.ndarray:
         """Logarithms of the probabilities, less those of the class shares."""
         return np.asarray(np.log(self.probabilities) - np.log(shares))
