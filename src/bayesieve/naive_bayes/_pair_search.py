@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from bayesieve import _core
 from bayesieve.naive_bayes._weighted import log_posterior
-from bayesieve.partition._averaged import STRENGTH, FineBins, class_shares
+from bayesieve.partition._averaged import STRENGTH, class_shares
 from bayesieve.partition._pairs import (
     PAIR_LEVELS,
     TRIPLE_LEVELS,
@@ -50,7 +50,7 @@ class PairRows:
     ----------
     columns : ndarray of shape (n_columns,)
         Numbers of the columns with a term, in the table.
-    fine : list of FineBins
+    axes : list of Axis
         Of these columns.
     bins : ndarray of shape (n_rows, n_columns)
     evidence : ndarray of shape (n_columns,)
@@ -64,7 +64,7 @@ class PairRows:
     """
 
     columns: np.ndarray
-    fine: list[FineBins]
+    axes: list[Axis]
     bins: np.ndarray
     evidence: np.ndarray
     codes: np.ndarray
@@ -155,14 +155,14 @@ class _Search:
         self.terms, self.weights = mains, weights
         self.n_classes = rows.class_count.shape[0]
         self.alpha = STRENGTH * class_shares(rows.class_count)
-        self.axes = [Axis.from_bins(own) for own in rows.fine]
-        self.cells = np.empty((len(rows.fine), rows.codes.shape[0]), np.uint8)
+        self.axes = rows.axes
+        self.cells = np.empty((len(rows.axes), rows.codes.shape[0]), np.uint8)
         for k, axis in enumerate(self.axes):
             # Every training value is known, so no cell is -1 here.
             self.cells[k] = axis.cells[rows.bins[:, k]]
         telling = np.argsort(-rows.evidence * (0.1 + weights), kind="stable")
         self.candidates = np.sort(telling[:MOST_COLUMNS]).tolist()
-        self.batch = max(1, len(rows.fine) // 2)
+        self.batch = max(1, len(rows.axes) // 2)
         self.chosen: list[Set] = []
         self.shapes: list[PairShape] = []
         self.pool: list[Set] = list(combinations(self.candidates, 2))
@@ -246,7 +246,7 @@ class _Search:
 
     def extend(self) -> None:
         """Add the triples that extend the strongest pairs."""
-        of_pairs = self.weights[len(self.rows.fine) :]
+        of_pairs = self.weights[len(self.rows.axes) :]
         strongest = [
             self.chosen[i]
             for i in np.argsort(-of_pairs, kind="stable")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from bayesieve.partition._averaged import (
     average_columns,
     class_shares,
 )
-from bayesieve.partition._pairs import PairShape
+from bayesieve.partition._pairs import Axis, PairShape
 from bayesieve.preprocessing._prepare import bin_table, part_indexes
 from bayesieve.preprocessing._table_input import LabelledRows
 from bayesieve.weights import (
@@ -31,13 +32,13 @@ from bayesieve.weights import (
     search,
 )
 
-__all__ = ["ShapeFittedNB", "ShapedRows"]
+__all__ = ["MOST_CLASSES", "ShapeFittedNB", "ShapedRows", "columns_with_terms"]
 
 #: A column that explains the classes worse than none by more nats than this has shapes
 #: too flat to be worth a weight.
 LEAST_EVIDENCE = -1.0
 #: Leave-one-out tables have the square of this many numbers a bin.
-_MOST_CLASSES = 64
+MOST_CLASSES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,11 @@ class ShapedRows:
         Class of each row, and its weight in the counts (None: all one).
     class_count, class_factors
         As in `PreparedRows`.
+    share : float
+        Share of these rows in all that the tables rest on; they bear that share of the
+        penalty.
+    axes : mapping of int to Axis
+        Of columns whose cells are settled: those of pairs that a stream counts.
     """
 
     fine: list[FineBins]
@@ -67,6 +73,8 @@ class ShapedRows:
     weights: np.ndarray | None
     class_count: np.ndarray
     class_factors: np.ndarray | None
+    share: float = 1.0
+    axes: Mapping[int, Axis] = field(default_factory=dict)
 
     @property
     def n_classes(self) -> int:
@@ -76,7 +84,7 @@ class ShapedRows:
     @property
     def leaves_out(self) -> bool:
         """Whether rows are left out of their own tables: not of very many classes."""
-        return self.n_classes <= _MOST_CLASSES
+        return self.n_classes <= MOST_CLASSES
 
     @property
     def log_prior(self) -> np.ndarray:
@@ -112,15 +120,32 @@ class ShapedRows:
         columns = self.columns[kept]
         return PairRows(
             columns,
-            [self.fine[j] for j in columns],
+            [self.axis(j) for j in columns],
             self.bins[:, kept],
             np.array([self.averaged.shapes[j].evidence for j in columns]),
             self.codes,
             self.weights,
             self.row_weight,
-            self.class_count,
+            np.bincount(self.codes, self.weights, self.n_classes).astype(np.float64),
             self.log_prior,
         )
+
+    def axis(self, j: int) -> Axis:
+        """Column j as an axis of grids."""
+        return self.axes[j] if j in self.axes else Axis.from_bins(self.fine[j])
+
+
+def columns_with_terms(
+    fine: Sequence[FineBins], averaged: AveragedColumns
+) -> np.ndarray:
+    """Columns that say enough for a weight."""
+    return np.flatnonzero(
+        [
+            own.evidence > LEAST_EVIDENCE
+            and bool(np.count_nonzero(bins.counts.any(axis=1)) > 1)
+            for own, bins in zip(averaged.shapes, fine, strict=True)
+        ]
+    )
 
 
 class ShapeFittedNB(SearchedNB):
@@ -162,15 +187,9 @@ class ShapeFittedNB(SearchedNB):
         )
         counted = np.bincount(codes, weights, n_classes).astype(np.float64)
         averaged = average_columns(
-            fine, counted, leave_one_out=n_classes <= _MOST_CLASSES
+            fine, counted, leave_one_out=n_classes <= MOST_CLASSES
         )
-        columns = np.flatnonzero(
-            [
-                own.evidence > LEAST_EVIDENCE
-                and np.count_nonzero(bins.counts.any(axis=1)) > 1
-                for own, bins in zip(averaged.shapes, fine, strict=True)
-            ]
-        )
+        columns = columns_with_terms(fine, averaged)
         bins = part_indexes(
             [own.column for own in fine],
             columns.tolist(),
@@ -197,24 +216,47 @@ class ShapeFittedNB(SearchedNB):
         terms = rows.terms()
         problem = self._shape_problem(rows, terms, np.arange(terms.n_terms))
         result = self._searched(search, problem, k=self.k, end=end)
+        result, kept, chosen = self._pairs_beside(rows, terms, result, end)
+        if chosen is None:
+            return result, []
+        again = self._weigh_with_pairs(
+            search, rows, kept, chosen.terms, chosen.n_candidates, chosen.weights, end
+        )
+        return again, chosen.shapes
+
+    def _pairs_beside(
+        self, rows: ShapedRows, terms: PartTerms, result: WeightResult, end: float
+    ) -> tuple[WeightResult, np.ndarray, ChosenPairs | None]:
+        """Pairs beside weighted columns, if any; and which columns stay with them."""
         kept = np.arange(terms.n_terms)
         if self.k is not None:
             kept = np.flatnonzero(result.weights)
         wanted = self.pairs != 0 and rows.leaves_out and rows.n_classes > 1
         if not wanted or kept.size < 2 or result.stopped != "converged":
-            return result, []
+            return result, kept, None
         try:
             chosen = self._choose_pairs(rows, terms, result.weights, kept, end)
         except KeyboardInterrupt:
-            return replace(result, stopped="interrupted"), []
-        if not chosen.shapes:
-            return result, []
-        problem = self._shape_problem(rows, chosen.terms, kept, chosen.n_candidates)
-        again = self._searched(search, problem, chosen.weights, end=end)
-        weights = np.zeros(rows.columns.size + len(chosen.shapes))
-        weights[kept] = again.weights[: kept.size]
-        weights[rows.columns.size :] = again.weights[kept.size :]
-        return replace(again, weights=weights), chosen.shapes
+            return replace(result, stopped="interrupted"), kept, None
+        return result, kept, chosen if chosen.shapes else None
+
+    def _weigh_with_pairs(
+        self,
+        how: Callable[..., WeightResult],
+        rows: ShapedRows,
+        kept: np.ndarray,
+        terms: PartTerms,
+        n_candidates: int,
+        start: np.ndarray,
+        end: float,
+    ) -> WeightResult:
+        """Weights of all columns and then of pairs; only those kept may have one."""
+        problem = self._shape_problem(rows, terms, kept, n_candidates)
+        found = self._searched(how, problem, start, end=end)
+        weights = np.zeros(rows.columns.size + terms.n_terms - kept.size)
+        weights[kept] = found.weights[: kept.size]
+        weights[rows.columns.size :] = found.weights[kept.size :]
+        return replace(found, weights=weights)
 
     def _choose_pairs(
         self,
@@ -263,4 +305,6 @@ class ShapeFittedNB(SearchedNB):
             np.concatenate([columns, n_columns + np.arange(n_pairs)]),
             np.argsort(-np.concatenate([evidence, np.zeros(n_pairs)]), kind="stable"),
         )
-        return self._problem(terms, rows.codes, rows.log_prior, rows.row_weight, prior)
+        return self._problem(
+            terms, rows.codes, rows.log_prior, rows.row_weight, prior, rows.share
+        )

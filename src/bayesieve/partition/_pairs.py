@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +15,21 @@ from bayesieve.partition._averaged import (
     class_shares,
 )
 
-__all__ = ["PAIR_LEVELS", "TRIPLE_LEVELS", "Axis", "PairShape", "average_pairs"]
+__all__ = [
+    "PAIR_LEVELS",
+    "TRIPLE_LEVELS",
+    "UNKNOWN",
+    "Axis",
+    "PairShape",
+    "average_pairs",
+    "pair_levels",
+    "place_rows",
+]
 
 #: Halvings of an axis: 16 cells in a pair, 8 in a triple.
 PAIR_LEVELS = 4
 TRIPLE_LEVELS = 3
+#: Cell of values that the rows have not shown.
 UNKNOWN = -1
 
 
@@ -61,10 +71,14 @@ class Axis:
             )
             cells[used[apart:]] = np.unique(equal, return_inverse=True)[1] + apart
             cells[used[:apart]] = 0
+        return cls.from_cells(cells, is_ordered=bins.levels is not None)
+
+    @classmethod
+    def from_cells(cls, cells: np.ndarray, *, is_ordered: bool) -> Axis:
+        """The axis of given cells; those of categories could be in any order."""
         n_cells = int(cells.max(initial=0)) + 1
         level = max(n_cells - 1, 0).bit_length()
-        log_orders = 0.0 if bins.levels is not None else _log_arrangements(n_cells)
-        return cls(cells, level, log_orders)
+        return cls(cells, level, 0.0 if is_ordered else _log_arrangements(n_cells))
 
     def coarser(self, level: int) -> np.ndarray:
         """Cell of each bin on at most 2 ** level cells."""
@@ -138,9 +152,11 @@ def place_rows(
 
 def average_pairs(
     sets: Sequence[tuple[int, ...]],
-    axes: Sequence[Axis],
+    axes: Sequence[Axis] | Mapping[int, Axis],
     tables: Sequence[np.ndarray],
     class_count: np.ndarray,
+    *,
+    leave_one_out: bool = True,
 ) -> tuple[list[PairShape], list[np.ndarray]]:
     """Average over all recursive halvings of the grid of each set of columns. **Exact**.
 
@@ -148,17 +164,19 @@ def average_pairs(
     ----------
     sets : sequence of tuples of int
         Two or three columns each.
-    axes : sequence of Axis
-        One for each column of the table.
+    axes : sequence or mapping of Axis
+        Of the columns, by the numbers in the sets.
     tables : sequence of ndarray of shape (n_cells + 1, n_classes)
         Class counts of the cells of each set, see `PairShape`.
     class_count : ndarray of shape (n_classes,)
+    leave_one_out : bool, default=True
+        Whether to make tables without each row.
 
     Returns
     -------
     shapes : list of PairShape
     left_out : list of ndarray of shape ((n_cells + 1) * n_classes, n_classes)
-        As in `AveragedColumns`.
+        As in `AveragedColumns`; empty unless wanted.
     """
     shares = class_shares(class_count)
     alpha = STRENGTH * shares
@@ -167,7 +185,7 @@ def average_pairs(
         [np.ascontiguousarray(table[:-1]) for table in tables],
         alpha,
         [list(own) for own in levels],
-        True,
+        leave_one_out,
     )
     unknown = np.sqrt(shares * (1.0 - shares) / (STRENGTH + 1.0))
     shapes, left_out = [], []
@@ -190,11 +208,14 @@ def average_pairs(
                 log_z - one_part,
             )
         )
-        left_out.append(np.vstack([without, np.tile(shares, (shares.size, 1))]))
+        if leave_one_out:
+            left_out.append(np.vstack([without, np.tile(shares, (shares.size, 1))]))
     return shapes, left_out
 
 
-def pair_levels(columns: Sequence[int], axes: Sequence[Axis]) -> tuple[int, ...]:
+def pair_levels(
+    columns: Sequence[int], axes: Sequence[Axis] | Mapping[int, Axis]
+) -> tuple[int, ...]:
     """Halvings of each axis of a set: fewer for three columns than for two."""
     most = PAIR_LEVELS if len(columns) == 2 else TRIPLE_LEVELS
     return tuple(min(axes[j].level, most) for j in columns)
