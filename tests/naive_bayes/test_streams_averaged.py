@@ -155,7 +155,9 @@ def test_pairs_are_averages_of_cells_that_are_counted_since_they_were_chosen():
     shares = class_shares(model.class_count_)
     for own in model.pair_shapes_:
         met = own.counts.sum(axis=0)
-        exact = average_pairs([own.columns], axes, [own.counts], met)[0][0]
+        exact = average_pairs([own.columns], axes, [own.levels], [own.counts], met)[0][
+            0
+        ]
         assert own.evidence == pytest.approx(exact.evidence)
         # Only differences between classes matter.
         ours, theirs = own.lifts(shares), exact.lifts(class_shares(met))

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,24 +36,12 @@ using Answer = std::tuple<double, TableArray, TableArray, TableArray>;
 
 struct Averaged {
     double evidence = 0.0;
-    std::vector<double> mean, deviation, left_out;
+    bayesieve::CellAverages cells{0, 0, false};
 };
 
 template <class Average>
-Averaged averaged(const Average& average, const PartLikelihood& likelihood, const Table& table,
-                  bool leave_one_out) {
-    const std::size_t cells = table.shape(0);
-    const PartSums parts(likelihood, leave_one_out);
-    const std::vector<double> sums = average.sums(parts);
-    const std::size_t J = likelihood.classes();
-    Averaged found;
-    found.evidence = average.evidence();
-    found.mean.resize(cells * J);
-    found.deviation.resize(cells * J);
-    if (leave_one_out) found.left_out.resize(cells * J * J);
-    parts.finish(sums.data(), table.data(), cells, found.mean.data(), found.deviation.data(),
-                 found.left_out.data());
-    return found;
+Averaged averaged(const Average& average, bool leave_one_out) {
+    return {average.evidence(), average.averages(leave_one_out)};
 }
 
 // Runs one job a table, in parallel, and hands the answers to Python in order.
@@ -69,9 +58,9 @@ std::vector<Answer> run(const PartLikelihood& likelihood, std::size_t jobs,
     std::vector<Answer> answers;
     answers.reserve(jobs);
     for (Averaged& own : found)
-        answers.emplace_back(own.evidence, bayesieve::to_table(std::move(own.mean), J),
-                             bayesieve::to_table(std::move(own.deviation), J),
-                             bayesieve::to_table(std::move(own.left_out), J));
+        answers.emplace_back(own.evidence, bayesieve::to_table(std::move(own.cells.mean), J),
+                             bayesieve::to_table(std::move(own.cells.deviation), J),
+                             bayesieve::to_table(std::move(own.cells.left_out), J));
     return answers;
 }
 
@@ -81,7 +70,13 @@ PartLikelihood likelihood_of(const Vector& alpha, const std::vector<Table>& tabl
             throw std::invalid_argument("tables must have a column for each class");
     for (std::size_t c = 0; c < alpha.shape(0); ++c)
         if (!(alpha.data()[c] > 0.0)) throw std::invalid_argument("alpha must be positive");
-    return PartLikelihood(alpha.data(), alpha.shape(0));
+    double largest = 0.0;
+    for (const Table& table : tables) {
+        double sum = 0.0;
+        for (std::size_t e = 0; e < table.size(); ++e) sum += table.data()[e];
+        largest = std::max(largest, sum);
+    }
+    return PartLikelihood(alpha.data(), alpha.shape(0), largest);
 }
 
 std::vector<std::size_t> ends_of(const Indices& given, std::size_t bins) {
@@ -128,7 +123,7 @@ std::vector<Answer> average_intervals(const std::vector<Table>& tables, const Ve
         const std::size_t bins = tables[t].shape(0);
         bayesieve::IntervalAverage average(likelihood, tables[t].data(), bins);
         for (const Grid& grid : grids[t]) average.add_grid(grid.ends, grid.log_prior);
-        return averaged(average, likelihood, tables[t], leave_one_out);
+        return averaged(average, leave_one_out);
     });
 }
 
@@ -145,7 +140,7 @@ std::vector<Answer> average_groups(const std::vector<Table>& tables, const Vecto
         const std::size_t values = tables[t].shape(0);
         const bayesieve::SubsetAverage average(likelihood, tables[t].data(), values,
                                                copied(log_priors[t]));
-        return averaged(average, likelihood, tables[t], leave_one_out);
+        return averaged(average, leave_one_out);
     });
 }
 
@@ -169,7 +164,7 @@ std::vector<Answer> average_boxes(const std::vector<Table>& tables, const Vector
     }
     return run(likelihood, tables.size(), [&](std::size_t t) {
         const bayesieve::DyadicAverage average(likelihood, tables[t].data(), axes[t]);
-        return averaged(average, likelihood, tables[t], leave_one_out);
+        return averaged(average, leave_one_out);
     });
 }
 

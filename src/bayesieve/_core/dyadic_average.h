@@ -36,6 +36,7 @@ public:
         counts_.assign(boxes * J, 0.0);
         log_z_.assign(boxes, 0.0);
         whole_.assign(boxes, 0.0);
+        rows_.assign(boxes, 0.0);
         fill_counts(counts);
         upward();
         downward();
@@ -43,41 +44,92 @@ public:
 
     double evidence() const { return log_z_[step_[0] + step_[1] + step_[2]]; }
 
-    // Sums of the boxes around every cell.
-    std::vector<double> sums(const PartSums& parts) const {
+    // Averages over the boxes around every cell.
+    CellAverages averages(bool leave_one_out) const {
+        const PartSums parts(likelihood_);
         const std::size_t J = likelihood_.classes(), width = parts.width();
-        std::vector<double> own(counts_.size() / J * width, 0.0);
+        std::vector<double> of_box(whole_.size() * width, 0.0);
         for (std::size_t box = 0; box < whole_.size(); ++box)
-            if (whole_[box] > 0.0) parts.add(&counts_[box * J], whole_[box], &own[box * width]);
-        std::vector<double> out(size_[0] * size_[1] * size_[2] * width, 0.0);
-        double* target = out.data();
-        for (std::size_t x = 0; x < size_[0]; ++x)
-            for (std::size_t y = 0; y < size_[1]; ++y)
-                for (std::size_t z = 0; z < size_[2]; ++z, target += width)
-                    for (std::size_t i = x + size_[0]; i > 0; i >>= 1)
-                        for (std::size_t j = y + size_[1]; j > 0; j >>= 1)
-                            for (std::size_t k = z + size_[2]; k > 0; k >>= 1) {
-                                const std::size_t box = i * step_[0] + j * step_[1] + k;
-                                if (!(whole_[box] > 0.0)) continue;
-                                const double* from = &own[box * width];
-                                for (std::size_t e = 0; e < width; ++e) target[e] += from[e];
-                            }
-        return out;
+            if (whole_[box] > 0.0) parts.add(&counts_[box * J], whole_[box], &of_box[box * width]);
+        CellAverages found(size_[0] * size_[1] * size_[2], J, leave_one_out);
+        std::vector<double> sums(width);
+        for_each_cell([&](std::size_t cell, const auto& at) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for_each_around(at, [&](std::size_t box) {
+                const double* from = &of_box[box * width];
+                for (std::size_t e = 0; e < width; ++e) sums[e] += from[e];
+            });
+            parts.finish(sums.data(), &found.mean[cell * J], &found.deviation[cell * J]);
+            for (std::size_t c = 0; leave_one_out && c < J; ++c) found.copy_mean(cell, c, J);
+        });
+        if (leave_one_out) leave_out(0.0, found.left_out.data());
+        return found;
+    }
+
+    // Leave-one-out probabilities, line cell * J + c, of the classes c that a cell has: lines of
+    // others are left alone, so that a sparse grid costs little more than its rows. Boxes less
+    // likely than `least` count for nothing: with 0 tables are exact.
+    void leave_out(double least, double* out) const {
+        const PartSums parts(likelihood_);
+        const std::size_t J = likelihood_.classes();
+        std::vector<double> sums(parts.left_out_width());
+        std::vector<std::size_t> around;
+        Pace pace;
+        for_each_cell([&](std::size_t cell, const auto& at) {
+            const double* own = &counts_[box_of(at) * J];
+            around.clear();
+            for (std::size_t c = 0; c < J; ++c) {
+                if (!(own[c] > 0.0)) continue;
+                if (around.empty())
+                    for_each_around(at, [&](std::size_t box) {
+                        if (whole_[box] > least) around.push_back(box);
+                    });
+                std::fill(sums.begin(), sums.end(), 0.0);
+                for (const std::size_t box : around)
+                    parts.add_left_out(&counts_[box * J], rows_[box], whole_[box], c,
+                                       sums.data());
+                parts.finish_left_out(sums.data(), out + (cell * J + c) * J);
+                pace.spend(around.size() * J);
+            }
+        });
     }
 
 private:
+    using Place = std::array<std::size_t, kMostAxes>;
+
+    std::size_t box_of(const Place& cell) const {
+        std::size_t box = 0;
+        for (std::size_t d = 0; d < kMostAxes; ++d) box += (cell[d] + size_[d]) * step_[d];
+        return box;
+    }
+
+    // Every cell with its number, the last axis running fastest.
+    template <class Body>
+    void for_each_cell(Body body) const {
+        Place at;
+        std::size_t cell = 0;
+        for (at[0] = 0; at[0] < size_[0]; ++at[0])
+            for (at[1] = 0; at[1] < size_[1]; ++at[1])
+                for (at[2] = 0; at[2] < size_[2]; ++at[2]) body(cell++, at);
+    }
+
+    // Boxes that hold a cell.
+    template <class Body>
+    void for_each_around(const Place& cell, Body body) const {
+        for (std::size_t i = cell[0] + size_[0]; i > 0; i >>= 1)
+            for (std::size_t j = cell[1] + size_[1]; j > 0; j >>= 1)
+                for (std::size_t k = cell[2] + size_[2]; k > 0; k >>= 1)
+                    body(i * step_[0] + j * step_[1] + k);
+    }
+
     void fill_counts(const double* counts) {
         const std::size_t J = likelihood_.classes();
-        for (std::size_t x = 0; x < size_[0]; ++x)
-            for (std::size_t y = 0; y < size_[1]; ++y)
-                for (std::size_t z = 0; z < size_[2]; ++z, counts += J) {
-                    const std::size_t box = (x + size_[0]) * step_[0] +
-                                            (y + size_[1]) * step_[1] + z + size_[2];
-                    std::copy(counts, counts + J, &counts_[box * J]);
-                }
+        for_each_cell([&](std::size_t cell, const Place& at) {
+            std::copy_n(counts + cell * J, J, &counts_[box_of(at) * J]);
+        });
         // Halves add up along one axis after the other.
         for (std::size_t axis = kMostAxes; axis-- > 0;)
-            for_each_box([&](const std::array<std::size_t, kMostAxes>& at, std::size_t box) {
+            for_each_box([&](const Place& at, std::size_t box) {
                 if (at[axis] >= size_[axis]) return;
                 for (std::size_t d = 0; d < axis; ++d)
                     if (at[d] < size_[d]) return;
@@ -86,12 +138,14 @@ private:
                 for (std::size_t c = 0; c < J; ++c)
                     counts_[box * J + c] = counts_[low * J + c] + counts_[high * J + c];
             });
+        for (std::size_t box = 0; box < rows_.size(); ++box)
+            for (std::size_t c = 0; c < J; ++c) rows_[box] += counts_[box * J + c];
     }
 
     // Every box after its halves: heap numbers from the largest down.
     template <class Body>
     void for_each_box(Body body) const {
-        std::array<std::size_t, kMostAxes> at;
+        Place at;
         for (at[0] = 2 * size_[0]; at[0]-- > 1;)
             for (at[1] = 2 * size_[1]; at[1]-- > 1;)
                 for (at[2] = 2 * size_[2]; at[2]-- > 1;)
@@ -99,7 +153,7 @@ private:
     }
 
     template <class Body>
-    std::size_t for_each_axis(const std::array<std::size_t, kMostAxes>& at, std::size_t box,
+    std::size_t for_each_axis(const Place& at, std::size_t box,
                               Body body) const {
         std::size_t possible = 0;
         for (std::size_t axis = 0; axis < axes_; ++axis) {
@@ -114,8 +168,12 @@ private:
     void upward() {
         const std::size_t J = likelihood_.classes();
         Pace pace;
-        for_each_box([&](const std::array<std::size_t, kMostAxes>& at, std::size_t box) {
+        for_each_box([&](const Place& at, std::size_t box) {
             pace.spend(J + 8);
+            if (!(rows_[box] > 0.0)) {  // nothing to tell: as good whole as halved
+                whole_[box] = 1.0;
+                return;
+            }
             const double s = likelihood_(&counts_[box * J]);
             double halved[kMostAxes];
             std::size_t n = 0;
@@ -140,14 +198,14 @@ private:
     void downward() {
         std::vector<double> reached(log_z_.size(), 0.0);
         reached[step_[0] + step_[1] + step_[2]] = 1.0;
-        std::array<std::size_t, kMostAxes> at;
+        Place at;
         for (at[0] = 1; at[0] < 2 * size_[0]; ++at[0])
             for (at[1] = 1; at[1] < 2 * size_[1]; ++at[1])
                 for (at[2] = 1; at[2] < 2 * size_[2]; ++at[2]) {
                     const std::size_t box = at[0] * step_[0] + at[1] * step_[1] + at[2];
                     const double own = reached[box];
                     whole_[box] *= own;
-                    if (!(own > 0.0)) continue;
+                    if (!(own > 0.0) || !(rows_[box] > 0.0)) continue;
                     std::size_t halves[kMostAxes], n = 0;
                     for_each_axis(at, box,
                                   [&](std::size_t low, std::size_t) { halves[n++] = low; });
@@ -165,8 +223,9 @@ private:
 
     const PartLikelihood& likelihood_;
     std::size_t axes_;
-    std::array<std::size_t, kMostAxes> size_, step_;
-    std::vector<double> counts_, log_z_, whole_;  // whole_: posterior of each box as a part
+    Place size_, step_;
+    std::vector<double> counts_, rows_, log_z_;
+    std::vector<double> whole_;  // posterior probability of each box as a part
 };
 
 }  // namespace bayesieve

@@ -118,11 +118,13 @@ public:
     // ln of the sum over all partitions added.
     double evidence() const { return evidence_; }
 
-    // Sums of the parts around every bin, bins * width numbers. Each start a has its parts
-    // added up from the longest on, so that nothing is ever subtracted.
-    std::vector<double> sums(const PartSums& parts) const {
-        const std::size_t J = likelihood_.classes(), width = parts.width();
-        std::vector<double> out(bins_ * width, 0.0), running(width), counts(J);
+    // Averages over the parts around every bin. The parts of each start a are added up from the
+    // longest on, so that nothing is ever subtracted.
+    CellAverages averages(bool leave_one_out) const {
+        const PartSums parts(likelihood_);
+        const std::size_t J = likelihood_.classes(), wide = parts.left_out_width();
+        const std::size_t width = parts.width() + (leave_one_out ? J * wide : 0);
+        std::vector<double> sums(bins_ * width, 0.0), running(width), counts(J);
         Pace pace;
         for (std::size_t a = 0; a < bins_; ++a) {
             std::fill(running.begin(), running.end(), 0.0);
@@ -132,13 +134,29 @@ public:
                     for (std::size_t c = 0; c < J; ++c)
                         counts[c] = before_[b * J + c] - before_[a * J + c];
                     parts.add(counts.data(), p, running.data());
+                    const double n = parts.total(counts.data());
+                    for (std::size_t c = 0; leave_one_out && c < J; ++c)
+                        if (counts[c] > 0.0)
+                            parts.add_left_out(counts.data(), n, p, c,
+                                               &running[parts.width() + c * wide]);
                 }
-                double* own = &out[(b - 1) * width];
+                double* own = &sums[(b - 1) * width];
                 for (std::size_t e = 0; e < width; ++e) own[e] += running[e];
                 pace.spend(width);
             }
         }
-        return out;
+        CellAverages found(bins_, J, leave_one_out);
+        for (std::size_t b = 0; b < bins_; ++b) {
+            const double* own = &sums[b * width];
+            parts.finish(own, &found.mean[b * J], &found.deviation[b * J]);
+            for (std::size_t c = 0; leave_one_out && c < J; ++c)
+                if (before_[(b + 1) * J + c] > before_[b * J + c])
+                    parts.finish_left_out(own + parts.width() + c * wide,
+                                          &found.left_out[(b * J + c) * J]);
+                else
+                    found.copy_mean(b, c, J);
+        }
+        return found;
     }
 
 private:

@@ -31,7 +31,6 @@ using bayesieve::ClassIds;
 using bayesieve::DyadicAverage;
 using bayesieve::Indices;
 using bayesieve::PartLikelihood;
-using bayesieve::PartSums;
 using bayesieve::Table;
 using bayesieve::TableArray;
 using bayesieve::Vector;
@@ -41,6 +40,7 @@ using Sets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::devi
 template <class Part>
 using Parts = nb::ndarray<const Part, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+constexpr double kLeast = 1e-4;      // boxes less likely than this do not change a choice
 constexpr std::size_t kNumbers = 4;  // slope, its variance, curvature, evidence
 constexpr std::size_t kMost = DyadicAverage::kMostAxes;
 
@@ -101,18 +101,13 @@ void score_set(const Axes& axes, const Rows& rows, const Mains<Part>& mains,
         for (std::size_t n = first; n < last; ++n)
             counts[entry(n)] += rows.weight == nullptr ? 1.0 : rows.weight[n];
     });
-    std::vector<double> mean(axes.cells * J), deviation(axes.cells * J),
-        left_out(axes.cells * J * J);
-    {
-        const DyadicAverage average(likelihood, counts.data(), axes.levels);
-        const PartSums parts(likelihood, true);
-        const std::vector<double> sums = average.sums(parts);
-        parts.finish(sums.data(), counts.data(), axes.cells, mean.data(), deviation.data(),
-                     left_out.data());
-        out[3] = average.evidence();
-    }
+    const DyadicAverage average(likelihood, counts.data(), axes.levels);
+    std::vector<double> left_out(axes.cells * J * J);
+    average.leave_out(kLeast, left_out.data());
+    out[3] = average.evidence();
     std::vector<double> table(axes.cells * J * W);
     for (std::size_t e = 0; e < axes.cells * J; ++e) {
+        if (!(counts[e] > 0.0)) continue;  // no row looks there
         const double* own = &left_out[e * J];
         const double reference = std::log(own[0]) - log_prior[0];
         for (std::size_t c = 0; c < W; ++c)
@@ -162,7 +157,7 @@ TableArray score_pairs(const Cells& cells, const Indices& levels, const Sets& se
     for (std::size_t s = 0; s < sets.shape(0) * sets.shape(1); ++s)
         if (sets.data()[s] >= static_cast<std::int64_t>(columns))
             throw std::invalid_argument("sets must name columns");
-    const PartLikelihood likelihood(alpha.data(), J);
+    const PartLikelihood likelihood(alpha.data(), J, static_cast<double>(n));
     std::vector<double> found(sets.shape(0) * kNumbers, 0.0);
     {
         const bayesieve::Kernel kernel;

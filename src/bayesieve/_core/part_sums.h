@@ -22,99 +22,141 @@
 
 namespace bayesieve {
 
-// ln S of class counts, by ln Gamma of whole or fractional numbers.
+// ln Gamma(n + a) - ln Gamma(a) of a count n: whole numbers up to a size from a table.
+class RisingFactorial {
+public:
+    RisingFactorial(double a, double largest) : a_(a), start_(log_gamma(a)) {
+        table_.resize(static_cast<std::size_t>(std::min(largest, kTabled)) + 1);
+        double sum = 0.0;
+        for (std::size_t n = 0; n < table_.size(); ++n) {
+            table_[n] = sum;
+            sum += std::log(static_cast<double>(n) + a);
+        }
+    }
+    double operator()(double n) const {
+        if (n < static_cast<double>(table_.size())) {
+            const auto whole = static_cast<std::size_t>(n);
+            if (static_cast<double>(whole) == n) return table_[whole];
+        }
+        const double x = n + a_;
+        return (x < kLarge ? log_gamma(x) : stirling(x)) - start_;
+    }
+
+private:
+    static constexpr double kTabled = 4096.0, kLarge = 30.0;
+    // ln Gamma by Stirling's series, exact to the last bits for large x.
+    static double stirling(double x) {
+        constexpr double kHalfLogTwoPi = 0.918938533204672741780329736406;
+        const double inverse = 1.0 / x, square = inverse * inverse;
+        return (x - 0.5) * std::log(x) - x + kHalfLogTwoPi +
+               inverse * (1.0 / 12.0 -
+                          square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)));
+    }
+    double a_, start_;
+    std::vector<double> table_;
+};
+
+// ln S of class counts.
 class PartLikelihood {
 public:
-    PartLikelihood(const double* alpha, std::size_t classes)
-        : alpha_(alpha, alpha + classes), logs_(LogFactorials::shared()) {
+    // `largest` is the largest count there will be; more are only slower.
+    PartLikelihood(const double* alpha, std::size_t classes, double largest)
+        : alpha_(alpha, alpha + classes) {
         for (const double a : alpha_) {
             total_ += a;
-            start_ -= logs_(a - 1.0);
+            rising_.emplace_back(a, largest);
         }
-        start_ += logs_(total_ - 1.0);
+        rising_.emplace_back(total_, largest);
     }
     std::size_t classes() const { return alpha_.size(); }
     double alpha(std::size_t c) const { return alpha_[c]; }
     double total() const { return total_; }
     double operator()(const double* counts) const {
-        double n = 0.0, sum = start_;
+        double n = 0.0, sum = 0.0;
         for (std::size_t c = 0; c < alpha_.size(); ++c) {
+            if (!(counts[c] > 0.0)) continue;
             n += counts[c];
-            sum += logs_(counts[c] + alpha_[c] - 1.0);
+            sum += rising_[c](counts[c]);
         }
-        return sum - logs_(n + total_ - 1.0);
+        return sum - rising_.back()(n);
     }
 
 private:
     std::vector<double> alpha_;
-    const LogFactorials& logs_;
-    double total_ = 0.0, start_ = 0.0;
+    std::vector<RisingFactorial> rising_;
+    double total_ = 0.0;
 };
 
-// Sums for one cell, of the parts around it. `width` numbers: J means, J second moments, and
-// for leave-one-out J norms and J * J numerators (class left out, class foretold).
+// What one part with posterior probability p adds to the sums of a cell inside it.
 class PartSums {
 public:
-    PartSums(const PartLikelihood& likelihood, bool leave_one_out)
-        : likelihood_(likelihood), leave_one_out_(leave_one_out) {}
+    explicit PartSums(const PartLikelihood& likelihood) : likelihood_(likelihood) {}
 
-    std::size_t width() const {
-        const std::size_t J = likelihood_.classes();
-        return 2 * J + (leave_one_out_ ? J + J * J : 0);
-    }
+    std::size_t classes() const { return likelihood_.classes(); }
+    // Numbers of `add`, and of `add_left_out` for one class.
+    std::size_t width() const { return 2 * classes(); }
+    std::size_t left_out_width() const { return 1 + classes(); }
 
-    // Adds a part with posterior probability p; out has `width` numbers.
+    // Means and second moments of the class probabilities.
     void add(const double* counts, double p, double* out) const {
-        const std::size_t J = likelihood_.classes();
-        const double A = likelihood_.total();
-        double n = 0.0;
-        for (std::size_t c = 0; c < J; ++c) n += counts[c];
+        const std::size_t J = classes();
+        const double A = likelihood_.total(), n = total(counts);
         const double share = p / (n + A), square = share / (n + A + 1.0);
         for (std::size_t c = 0; c < J; ++c) {
             const double m = counts[c] + likelihood_.alpha(c);
             out[c] += share * m;
             out[J + c] += square * m * (m + 1.0);
         }
-        if (!leave_one_out_) return;
-        double* norm = out + 2 * J;
-        for (std::size_t c = 0; c < J; ++c) {
-            if (!(counts[c] > 0.0)) continue;
-            const double unit = std::min(1.0, counts[c]);
-            const double factor = p / (counts[c] - unit + likelihood_.alpha(c));
-            norm[c] += factor * (n - unit + A);
-            double* row = norm + J + c * J;
-            for (std::size_t y = 0; y < J; ++y)
-                row[y] += factor * (counts[y] + likelihood_.alpha(y));
-            row[c] -= factor * unit;
-        }
     }
 
-    // Means, standard deviations and leave-one-out tables of `cells` cells with their counts. A
-    // class that a cell has no row of is left out of nothing: its table is the whole one.
-    void finish(const double* sums, const double* counts, std::size_t cells, double* mean,
-                double* deviation, double* left_out) const {
-        const std::size_t J = likelihood_.classes();
-        for (std::size_t b = 0; b < cells; ++b) {
-            const double* own = sums + b * width();
-            double total = 0.0;
-            for (std::size_t c = 0; c < J; ++c) total += own[c];
-            for (std::size_t c = 0; c < J; ++c) {
-                const double m = own[c] / total;
-                mean[b * J + c] = m;
-                deviation[b * J + c] = std::sqrt(std::max(0.0, own[J + c] / total - m * m));
-            }
-            if (!leave_one_out_) continue;
-            const double* norm = own + 2 * J;
-            for (std::size_t c = 0; c < J; ++c)
-                for (std::size_t y = 0; y < J; ++y)
-                    left_out[(b * J + c) * J + y] =
-                        counts[b * J + c] > 0.0 ? norm[J + c * J + y] / norm[c] : mean[b * J + y];
+    // The same without one row of class c: their norm, then their numerators.
+    void add_left_out(const double* counts, double n, double p, std::size_t c,
+                      double* out) const {
+        const double unit = std::min(1.0, counts[c]);
+        const double factor = p / (counts[c] - unit + likelihood_.alpha(c));
+        out[0] += factor * (n - unit + likelihood_.total());
+        double* row = out + 1;
+        for (std::size_t y = 0; y < classes(); ++y)
+            row[y] += factor * (counts[y] + likelihood_.alpha(y));
+        row[c] -= factor * unit;
+    }
+
+    double total(const double* counts) const {
+        double n = 0.0;
+        for (std::size_t c = 0; c < classes(); ++c) n += counts[c];
+        return n;
+    }
+
+    // Mean and standard deviation of one cell from its sums.
+    void finish(const double* sums, double* mean, double* deviation) const {
+        const std::size_t J = classes();
+        double whole = 0.0;
+        for (std::size_t c = 0; c < J; ++c) whole += sums[c];
+        for (std::size_t c = 0; c < J; ++c) {
+            mean[c] = sums[c] / whole;
+            deviation[c] =
+                std::sqrt(std::max(0.0, sums[J + c] / whole - mean[c] * mean[c]));
         }
+    }
+    void finish_left_out(const double* sums, double* mean) const {
+        for (std::size_t y = 0; y < classes(); ++y) mean[y] = sums[1 + y] / sums[0];
     }
 
 private:
     const PartLikelihood& likelihood_;
-    bool leave_one_out_;
+};
+
+// Class probabilities of the cells of a variable, averaged. Line cell * J + c of `left_out`
+// is without one row of class c; a class that a cell has no row of is left out of nothing.
+struct CellAverages {
+    std::vector<double> mean, deviation, left_out;
+
+    CellAverages(std::size_t cells, std::size_t classes, bool leave_one_out)
+        : mean(cells * classes), deviation(cells * classes),
+          left_out(leave_one_out ? cells * classes * classes : 0) {}
+    void copy_mean(std::size_t cell, std::size_t c, std::size_t classes) {
+        std::copy_n(&mean[cell * classes], classes, &left_out[(cell * classes + c) * classes]);
+    }
 };
 
 inline double log_add(double a, double b) {

@@ -82,18 +82,38 @@ public:
 
     double evidence() const { return evidence_; }
 
-    std::vector<double> sums(const PartSums& parts) const {
-        const std::size_t J = likelihood_.classes(), width = parts.width();
-        std::vector<double> out(values_ * width, 0.0), own(width);
+    CellAverages averages(bool leave_one_out) const {
+        const PartSums parts(likelihood_);
+        const std::size_t J = likelihood_.classes(), wide = parts.left_out_width();
+        const std::size_t width = parts.width() + (leave_one_out ? J * wide : 0);
+        std::vector<double> sums(values_ * width, 0.0), own(width);
         for (std::size_t set = 1; set < posterior_.size(); ++set) {
-            if (!(posterior_[set] > 0.0)) continue;
+            const double p = posterior_[set];
+            if (!(p > 0.0)) continue;
+            const double* counts = &counts_[set * J];
             std::fill(own.begin(), own.end(), 0.0);
-            parts.add(&counts_[set * J], posterior_[set], own.data());
+            parts.add(counts, p, own.data());
+            const double n = parts.total(counts);
+            for (std::size_t c = 0; leave_one_out && c < J; ++c)
+                if (counts[c] > 0.0)
+                    parts.add_left_out(counts, n, p, c, &own[parts.width() + c * wide]);
             for (std::size_t v = 0; v < values_; ++v)
                 if (set >> v & 1)
-                    for (std::size_t e = 0; e < width; ++e) out[v * width + e] += own[e];
+                    for (std::size_t e = 0; e < width; ++e) sums[v * width + e] += own[e];
         }
-        return out;
+        CellAverages found(values_, J, leave_one_out);
+        for (std::size_t v = 0; v < values_; ++v) {
+            const double* of_value = &sums[v * width];
+            const double* counts = &counts_[(std::size_t{1} << v) * J];
+            parts.finish(of_value, &found.mean[v * J], &found.deviation[v * J]);
+            for (std::size_t c = 0; leave_one_out && c < J; ++c)
+                if (counts[c] > 0.0)
+                    parts.finish_left_out(of_value + parts.width() + c * wide,
+                                          &found.left_out[(v * J + c) * J]);
+                else
+                    found.copy_mean(v, c, J);
+        }
+        return found;
     }
 
 private:

@@ -13,25 +13,24 @@ from scipy.special import ndtri
 
 from bayesieve import _core
 from bayesieve.naive_bayes._weighted import log_posterior
-from bayesieve.partition._averaged import STRENGTH, class_shares
+from bayesieve.partition._averaged import STRENGTH, Shape, class_shares
 from bayesieve.partition._pairs import (
-    PAIR_LEVELS,
-    TRIPLE_LEVELS,
     Axis,
     PairShape,
     average_pairs,
+    most_levels,
     pair_levels,
     place_rows,
 )
 from bayesieve.weights._terms import PartTerms
 
-__all__ = ["ChosenPairs", "PairRows", "choose_pairs"]
+__all__ = ["ChosenPairs", "PairRows", "beside_pairs", "choose_pairs"]
 
 #: Columns whose pairs are looked at: those that say most.
 MOST_COLUMNS = 50
 #: Chance that the best of all pairs passes when none says anything.
 _CHANCE = 0.05
-_ROUNDS = 8
+_ROUNDS = 5
 #: Pairs that are extended to triples in one round.
 _EXTENDED = 20
 #: Pairs below this share of the threshold are not looked at again.
@@ -53,7 +52,8 @@ class PairRows:
     axes : list of Axis
         Of these columns.
     bins : ndarray of shape (n_rows, n_columns)
-    evidence : ndarray of shape (n_columns,)
+    shapes : list of Shape
+        Of these columns.
     codes, weights
         Class of each row and its weight in the counts (None: all one).
     row_weight : ndarray of shape (n_rows,) or None
@@ -66,7 +66,7 @@ class PairRows:
     columns: np.ndarray
     axes: list[Axis]
     bins: np.ndarray
-    evidence: np.ndarray
+    shapes: list[Shape]
     codes: np.ndarray
     weights: np.ndarray | None
     row_weight: np.ndarray | None
@@ -154,15 +154,17 @@ class _Search:
         self.rows, self.mains, self.optimise = rows, mains, optimise
         self.terms, self.weights = mains, weights
         self.n_classes = rows.class_count.shape[0]
+        self.n_rows = float(rows.class_count.sum())
         self.alpha = STRENGTH * class_shares(rows.class_count)
         self.axes = rows.axes
         self.cells = np.empty((len(rows.axes), rows.codes.shape[0]), np.uint8)
         for k, axis in enumerate(self.axes):
             # Every training value is known, so no cell is -1 here.
             self.cells[k] = axis.cells[rows.bins[:, k]]
-        telling = np.argsort(-rows.evidence * (0.1 + weights), kind="stable")
+        evidence = np.array([own.evidence for own in rows.shapes])
+        telling = np.argsort(-evidence * (0.1 + weights), kind="stable")
         self.candidates = np.sort(telling[:MOST_COLUMNS]).tolist()
-        self.batch = max(1, len(rows.axes) // 2)
+        self.batch = max(1, len(rows.axes))
         self.chosen: list[Set] = []
         self.shapes: list[PairShape] = []
         self.pool: list[Set] = list(combinations(self.candidates, 2))
@@ -196,14 +198,14 @@ class _Search:
             log_posterior(self.terms.scores(self.weights, rows.log_prior))
         )
         found = np.zeros((len(self.pool), 4))
-        for size, most in ((2, PAIR_LEVELS), (3, TRIPLE_LEVELS)):
+        for size in (2, 3):
             own = [i for i, columns in enumerate(self.pool) if len(columns) == size]
             if own:
                 found[own] = _core.score_pairs(
                     self.cells,
                     np.array([axis.level for axis in self.axes]),
                     np.array([self.pool[i] for i in own]),
-                    most,
+                    most_levels(size, self.n_rows),
                     rows.codes,
                     rows.weights,
                     rows.row_weight,
@@ -218,8 +220,8 @@ class _Search:
         """Take sets up and find the weights of all terms."""
         rows = self.rows
         places, tables = [], []
-        for columns in passed:
-            levels = pair_levels(columns, self.axes)
+        levels_of = [pair_levels(own, self.axes, self.n_rows) for own in passed]
+        for columns, levels in zip(passed, levels_of, strict=True):
             cells = [
                 self.axes[k].coarser(level)
                 for k, level in zip(columns, levels, strict=True)
@@ -231,12 +233,11 @@ class _Search:
             )
             tables.append(counted.reshape(-1, self.n_classes).astype(np.float64))
             places.append(place)
-        shapes, left_out = average_pairs(passed, self.axes, tables, rows.class_count)
-        log_shares = np.log(class_shares(rows.class_count))
-        self.terms = self.terms.beside(
-            np.column_stack([p * self.n_classes + rows.codes for p in places]),
-            [np.log(own) - log_shares for own in left_out],
+        shapes, left_out = average_pairs(
+            passed, self.axes, levels_of, tables, rows.class_count
         )
+        shares = class_shares(rows.class_count)
+        self.terms = beside_pairs(self.terms, places, left_out, rows.codes, shares)
         self.chosen += passed
         self.shapes += [_in_table(own, rows.columns) for own in shapes]
         start = np.concatenate([self.weights, np.zeros(len(passed))])
@@ -261,6 +262,27 @@ class _Search:
             for k in self.candidates:
                 if k not in pair:
                     yield tuple(sorted((*pair, k)))
+
+
+def beside_pairs(
+    terms: PartTerms,
+    places: list[np.ndarray],
+    left_out: list[np.ndarray],
+    codes: np.ndarray,
+    shares: np.ndarray,
+) -> PartTerms:
+    """Terms and then those of pairs, by the cell of each row in each pair.
+
+    Each row is left out of its own tables, whose lines are those of `average_pairs`.
+    """
+    parts, lifts = [], []
+    for place, table in zip(places, left_out, strict=True):
+        # Most cells lack most classes: only lines that a row has are kept.
+        lines = place * shares.size + codes
+        there = np.bincount(lines, minlength=len(table)) > 0
+        parts.append((np.cumsum(there) - 1)[lines])
+        lifts.append(np.log(table[there]) - np.log(shares))
+    return terms.beside(np.column_stack(parts), lifts)
 
 
 def _in_table(shape: PairShape, columns: np.ndarray) -> PairShape:

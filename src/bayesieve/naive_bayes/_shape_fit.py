@@ -39,6 +39,11 @@ __all__ = ["MOST_CLASSES", "ShapeFittedNB", "ShapedRows", "columns_with_terms"]
 LEAST_EVIDENCE = -1.0
 #: Leave-one-out tables have the square of this many numbers a bin.
 MOST_CLASSES = 64
+#: Cost of a pair in logarithms of the number of pairs looked at; of a column it is one.
+#: With the usual regularization a weight of one costs a pair that logarithm in full.
+_PAIR_PRICE = 10.0
+#: Largest derivative per row of weights that only serve to judge the next pairs.
+_ROUGH = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +127,7 @@ class ShapedRows:
             columns,
             [self.axis(j) for j in columns],
             self.bins[:, kept],
-            np.array([self.averaged.shapes[j].evidence for j in columns]),
+            [self.averaged.shapes[j] for j in columns],
             self.codes,
             self.weights,
             self.row_weight,
@@ -132,7 +137,9 @@ class ShapedRows:
 
     def axis(self, j: int) -> Axis:
         """Column j as an axis of grids."""
-        return self.axes[j] if j in self.axes else Axis.from_bins(self.fine[j])
+        if j in self.axes:
+            return self.axes[j]
+        return Axis.from_bins(self.fine[j], self.averaged.shapes[j].probabilities)
 
 
 def columns_with_terms(
@@ -271,7 +278,7 @@ class ShapeFittedNB(SearchedNB):
         ) -> np.ndarray:
             problem = self._shape_problem(rows, terms, kept, n_candidates)
             limit = None if end == math.inf else max(0.0, end - time.monotonic())
-            found = search(Convex(gtol=1e-5), problem, start, time_limit=limit)
+            found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
             return np.asarray(found.weights)
 
         return choose_pairs(
@@ -296,8 +303,8 @@ class ShapeFittedNB(SearchedNB):
         preparation = self._preparation_costs(np.ones(n_columns), self._column_names())[
             columns
         ]
-        # One pair of so many costs the logarithm of their number, as one column does.
-        of_pairs = 1.0 + math.log(n_candidates) - math.log(n_columns)
+        # Of many pairs some fit by chance: one costs more than a column does.
+        of_pairs = 1.0 + _PAIR_PRICE * math.log(n_candidates) - math.log(n_columns)
         evidence = [rows.averaged.shapes[j].evidence for j in columns]
         prior = ColumnPrior(
             np.concatenate([preparation, np.full(n_pairs, of_pairs)]),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bayesieve.naive_bayes._pair_search import beside_pairs
 from bayesieve.naive_bayes._shape_fit import (
     MOST_CLASSES,
     ShapedRows,
@@ -173,8 +174,8 @@ class ShapeStreamNB(ShapeFittedNB):
             result, kept, chosen = self._pairs_beside(rows, terms, result, end)
             pairs = CountedPairs()
             if chosen is not None:
-                sets = [own.columns for own in chosen.shapes]
-                pairs = self._count_pairs(stream, found, rows, sets)
+                levels = {own.columns: own.levels for own in chosen.shapes}
+                pairs = self._count_pairs(stream, found, rows, levels)
                 pairs.n_candidates = chosen.n_candidates
                 start = chosen.weights
         elif pairs.counts:
@@ -231,15 +232,15 @@ class ShapeStreamNB(ShapeFittedNB):
         stream: StreamMemory,
         found: StreamShapes,
         rows: ShapedRows,
-        sets: list[tuple[int, ...]],
+        levels: dict[tuple[int, ...], tuple[int, ...]],
     ) -> CountedPairs:
         """Pairs to be counted from now on, and already by the rows of the window."""
         axes = {}
-        for j in {j for own in sets for j in own}:
+        for j in {j for own in levels for j in own}:
             axis = rows.axis(j)
             axes[j] = replace(axis, cells=axis.cells[found.placed.maps[j]])
         return stream.pairs.chosen_again(
-            sets, axes, *stream.window_counts(), stream.n_classes
+            levels, axes, *stream.window_counts(), stream.n_classes
         )
 
 
@@ -253,8 +254,6 @@ def _beside(
     """Terms of columns and then of pairs, each row left out of its own tables."""
     bins = found.placed.parts[: rows.codes.shape[0]]
     places = [own.place([bins[:, j] for j in own.columns]) for own in pairs]
-    log_shares = np.log(class_shares(rows.class_count))
-    return terms.beside(
-        np.column_stack([p * rows.n_classes + rows.codes for p in places]),
-        [np.log(own) - log_shares for own in left_out],
+    return beside_pairs(
+        terms, places, left_out, rows.codes, class_shares(rows.class_count)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,6 @@ from bayesieve.partition._pairs import (
     Axis,
     PairShape,
     average_pairs,
-    pair_levels,
     place_rows,
 )
 
@@ -33,12 +32,15 @@ class CountedPairs:
         Of each column in a pair, cells of the bins of the stream.
     counts : dict of tuples of int to ndarray of shape (n_cells + 1, n_classes)
         Class counts of each set of columns, as in `PairShape`.
+    levels : dict of tuples of int to tuples of int
+        Halvings of the axes of each set.
     n_candidates : int
         Sets that these were chosen from.
     """
 
     axes: dict[int, Axis] = field(default_factory=dict)
     counts: dict[Set, np.ndarray] = field(default_factory=dict)
+    levels: dict[Set, tuple[int, ...]] = field(default_factory=dict)
     n_candidates: int = 1
 
     @classmethod
@@ -53,6 +55,7 @@ class CountedPairs:
         found = cls(n_candidates=max(len(shapes), 1))
         for shape in shapes:
             found.counts[shape.columns] = shape.counts.copy()
+            found.levels[shape.columns] = shape.levels
             for j, cells in zip(shape.columns, shape.cells, strict=True):
                 axis = Axis.from_cells(cells, is_ordered=j in numeric)
                 # Triples have coarser cells than pairs.
@@ -62,23 +65,24 @@ class CountedPairs:
 
     def chosen_again(
         self,
-        sets: Iterable[Set],
+        levels: Mapping[Set, tuple[int, ...]],
         axes: Mapping[int, Axis],
         bins: np.ndarray,
         codes: np.ndarray,
         weights: np.ndarray,
         n_classes: int,
     ) -> CountedPairs:
-        """These and other pairs: known ones keep their counts, others begin with rows.
+        """Pairs with given levels: known ones keep counts, others begin with rows.
 
         `axes` are those of the bins of the stream, and `bins` the rows by such bins.
         """
-        chosen = list(sets)
-        found = CountedPairs({j: axes[j] for own in chosen for j in own})
-        for own in chosen:
+        found = CountedPairs(
+            {j: axes[j] for own in levels for j in own}, levels=dict(levels)
+        )
+        for own in levels:
             found.counts[own] = (
                 self.counts[own].copy()
-                if own in self.counts
+                if self.levels.get(own) == levels[own]
                 else found._table(own, bins, codes, weights, n_classes)
             )
         return found
@@ -99,7 +103,7 @@ class CountedPairs:
         n_classes: int,
     ) -> np.ndarray:
         """Class counts of the cells of some rows."""
-        levels = pair_levels(own, self.axes)
+        levels = self.levels[own]
         cells = [
             self.axes[j].coarser(level) for j, level in zip(own, levels, strict=True)
         ]
@@ -138,6 +142,7 @@ class CountedPairs:
         return CountedPairs(
             {j: axis for j, axis in axes.items() if j in used},
             counts,
+            {own: self.levels[own] for own in counts},
             self.n_candidates,
         )
 
@@ -166,7 +171,12 @@ class CountedPairs:
         for own, counts in self.counts.items():
             met = counts.sum(axis=0)
             found, left_out = average_pairs(
-                [own], axes, [counts.copy()], met, leave_one_out=leave_one_out
+                [own],
+                axes,
+                [self.levels[own]],
+                [counts.copy()],
+                met,
+                leave_one_out=leave_one_out,
             )
             means = _with_shares(found[0].probabilities, met, shares)
             away = found[0].deviations * (means / found[0].probabilities)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -167,7 +168,7 @@ def bins_of_values(best: ColumnPartition) -> FineBins:
     return FineBins(column, None)
 
 
-def _plain(best: Partition, counts: np.ndarray) -> dict[str, object]:
+def _plain(best: Partition, counts: np.ndarray) -> dict[str, Any]:
     """What bins have that nobody searched for."""
     null = best.null_cost
     return {

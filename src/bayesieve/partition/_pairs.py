@@ -16,21 +16,23 @@ from bayesieve.partition._averaged import (
 )
 
 __all__ = [
-    "PAIR_LEVELS",
-    "TRIPLE_LEVELS",
     "UNKNOWN",
     "Axis",
     "PairShape",
     "average_pairs",
+    "most_levels",
     "pair_levels",
     "place_rows",
 ]
 
-#: Halvings of an axis: 16 cells in a pair, 8 in a triple.
+#: Halvings of an axis of a pair: 16 cells.
 PAIR_LEVELS = 4
-TRIPLE_LEVELS = 3
+#: Rows from which on an axis of a triple has 8 cells and not 4.
+_FINE_TRIPLES = 2000
 #: Cell of values that the rows have not shown.
 UNKNOWN = -1
+#: Chi-square distance of the class probabilities of neighbouring bins at a step.
+_SHARP = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,25 +54,20 @@ class Axis:
     log_orders: float
 
     @classmethod
-    def from_bins(cls, bins: FineBins) -> Axis:
-        """Cells of equal frequency, one for each bin if there are few."""
+    def from_bins(cls, bins: FineBins, probabilities: np.ndarray) -> Axis:
+        """A cell for each bin, or for neighbouring bins.
+
+        `probabilities` are those of the bins' averaged shape.
+        """
         rows = bins.counts.sum(axis=1)
         used = np.arange(rows.size)[bins.in_use]
         cells = np.full(rows.size, UNKNOWN, dtype=np.int16)
         most = 2**PAIR_LEVELS
-        if used.size <= most:
-            cells[used] = np.arange(used.size)
-        else:
-            # Missing values keep a cell of their own.
-            apart = 1 if bins.levels is not None and used[0] == 0 else 0
-            there = rows[used[apart:]]
-            middle = np.cumsum(there) - 0.5 * there
-            equal = np.minimum(
-                (middle / there.sum() * (most - apart)).astype(np.int64),
-                most - apart - 1,
-            )
-            cells[used[apart:]] = np.unique(equal, return_inverse=True)[1] + apart
-            cells[used[:apart]] = 0
+        # Missing values keep a cell of their own.
+        apart = int(bins.levels is not None and used.size > 0 and used[0] == 0)
+        cells[used[:apart]] = 0
+        there = used[apart:]
+        cells[there] = apart + _merged(rows[there], probabilities[there], most - apart)
         return cls.from_cells(cells, is_ordered=bins.levels is not None)
 
     @classmethod
@@ -84,6 +81,26 @@ class Axis:
         """Cell of each bin on at most 2 ** level cells."""
         shift = max(self.level - level, 0)
         return np.where(self.cells < 0, UNKNOWN, self.cells >> shift)
+
+
+def _merged(rows: np.ndarray, probabilities: np.ndarray, most: int) -> np.ndarray:
+    """Cell of each bin: cells of equal frequency, and none across a sharp step.
+
+    Cells of equal frequency do not depend on the classes of the rows, so that leaving
+    a row out leaves them as they are. A threshold may lie far out, though, and few
+    rows beyond it: where the class probabilities jump from one bin to the next, and so
+    are known to, a cell ends.
+    """
+    if rows.size <= most:
+        return np.arange(rows.size)
+    mean = rows @ probabilities / rows.sum()
+    jump = ((probabilities[1:] - probabilities[:-1]) ** 2 / mean).sum(axis=1)
+    steps = np.argsort(-jump, kind="stable")[: most // 2 - 1]
+    steps = steps[jump[steps] > _SHARP]
+    middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
+    equal = (middle * (most - steps.size)).astype(np.int64)
+    ends = np.union1d(np.flatnonzero(np.diff(equal)), steps)  # last bins of cells
+    return np.searchsorted(ends, np.arange(rows.size), side="left")
 
 
 def _log_arrangements(n_cells: int) -> float:
@@ -153,12 +170,13 @@ def place_rows(
 def average_pairs(
     sets: Sequence[tuple[int, ...]],
     axes: Sequence[Axis] | Mapping[int, Axis],
+    levels: Sequence[tuple[int, ...]],
     tables: Sequence[np.ndarray],
     class_count: np.ndarray,
     *,
     leave_one_out: bool = True,
 ) -> tuple[list[PairShape], list[np.ndarray]]:
-    """Average over all recursive halvings of the grid of each set of columns. **Exact**.
+    """Average over all recursive halvings of the grid of some columns. **Exact**.
 
     Parameters
     ----------
@@ -166,6 +184,8 @@ def average_pairs(
         Two or three columns each.
     axes : sequence or mapping of Axis
         Of the columns, by the numbers in the sets.
+    levels : sequence of tuples of int
+        Halvings of the axes of each set, see `pair_levels`.
     tables : sequence of ndarray of shape (n_cells + 1, n_classes)
         Class counts of the cells of each set, see `PairShape`.
     class_count : ndarray of shape (n_classes,)
@@ -180,7 +200,6 @@ def average_pairs(
     """
     shares = class_shares(class_count)
     alpha = STRENGTH * shares
-    levels = [pair_levels(columns, axes) for columns in sets]
     answers = _core.average_boxes(
         [np.ascontiguousarray(table[:-1]) for table in tables],
         alpha,
@@ -213,9 +232,16 @@ def average_pairs(
     return shapes, left_out
 
 
+def most_levels(n_columns: int, n_rows: float) -> int:
+    """Halvings of an axis, at most: fewer for three columns than for two."""
+    if n_columns == 2:
+        return PAIR_LEVELS
+    return 3 if n_rows >= _FINE_TRIPLES else 2
+
+
 def pair_levels(
-    columns: Sequence[int], axes: Sequence[Axis] | Mapping[int, Axis]
+    columns: Sequence[int], axes: Sequence[Axis], n_rows: float
 ) -> tuple[int, ...]:
-    """Halvings of each axis of a set: fewer for three columns than for two."""
-    most = PAIR_LEVELS if len(columns) == 2 else TRIPLE_LEVELS
+    """Halvings of each axis of a set."""
+    most = most_levels(len(columns), n_rows)
     return tuple(min(axes[j].level, most) for j in columns)
