@@ -66,5 +66,5 @@ def make(words: list[str]) -> Any:
 
 
 def kept(model: Any) -> int:
-    """Return how many variables of a fitted estimator have a weight."""
-    return int(np.count_nonzero(model.weights_))
+    """Return how many variables of a fitted estimator have a weight, alone or not."""
+    return int(np.count_nonzero(model.support_))

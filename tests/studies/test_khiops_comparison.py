@@ -209,9 +209,9 @@ def test_a_chunk_is_predicted_before_it_is_learned():
     assert rows[9][streams.LOSS] == pytest.approx(loss, rel=1e-6)
 
 
-def test_streams_say_how_to_get_river(monkeypatch):
+def test_streams_say_how_to_get_their_peers(monkeypatch):
     monkeypatch.setattr(streams, "find_spec", lambda name: None)
     with pytest.raises(
-        SystemExit, match=r"River is not installed here(.|\n)*pip install"
+        SystemExit, match=r"Not installed here: river and capymoa(.|\n)*pip install"
     ):
         streams.main(["--quick"])
