@@ -69,7 +69,9 @@ def criterion_by_hand(X, y, regularization, exponent, rows=None):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_convex_is_the_optimum(exponent, n_classes):
     X, y = table(n_classes=n_classes)
-    model = SelectiveNB(optimizer="convex", exponent=exponent).fit(X, y)
+    model = SelectiveNB(optimizer="convex", exponent=exponent, partitions="best").fit(
+        X, y
+    )
     criterion, _ = criterion_by_hand(X, y, 0.1, exponent)
     assert model.criterion_ == pytest.approx(criterion(model.weights_), rel=1e-12)
     found = minimize(
@@ -141,7 +143,7 @@ def test_auto_drops_what_hardly_gains():
 
 def test_probabilities_by_hand():
     X, y = table()
-    model = SelectiveNB().fit(X, y)
+    model = SelectiveNB(partitions="best").fit(X, y)
     logs = MODLEncoder(output="log_likelihood").fit(X, y).transform(X)
     scores = np.log(model.class_count_ / 800) + np.einsum(
         "k,nkj->nj", model.weights_, logs.reshape(800, 7, 3)
@@ -189,8 +191,8 @@ def test_weight_two_is_the_row_twice(kind):
 
 def test_at_most_k_columns():
     X, y = table()
-    free = SelectiveNB(optimizer="convex").fit(X, y)
-    model = SelectiveNB(optimizer="convex", k=2).fit(X, y)
+    free = SelectiveNB(optimizer="convex", partitions="best").fit(X, y)
+    model = SelectiveNB(optimizer="convex", k=2, partitions="best").fit(X, y)
     assert model.support_.sum() == 2
     largest = np.argsort(-free.feature_importances_)[:2]
     assert set(model.support_indices_) == set(largest)
@@ -218,7 +220,7 @@ def test_ready_made_log_likelihoods():
     X, y = table()
     encoder = MODLEncoder(output="log_likelihood").fit(X, y)
     logs = encoder.transform(X)
-    ours = SelectiveNB(optimizer="convex").fit(X, y)
+    ours = SelectiveNB(optimizer="convex", partitions="best").fit(X, y)
     cost = encoder.costs_[:, 1]
     given = SelectiveNB(
         optimizer="convex", input="log_likelihood", feature_cost=cost

@@ -373,7 +373,7 @@ def test_weights_of_rows_and_classes():
     assert one.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean() + 0.1
 
 
-@pytest.mark.parametrize("optimizer", ["gradient", "convex"])
+@pytest.mark.parametrize("optimizer", ["gradient", "coordinate", "convex"])
 def test_every_optimizer_weighs_pairs_of_streams(optimizer):
     X, y = rows(8000)
     model = SelectiveNB(optimizer=optimizer, random_state=0, window=4000)

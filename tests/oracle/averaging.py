@@ -81,15 +81,19 @@ def average(
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Evidence, means and deviations from partitions and their log-priors."""
     logs, means, squares = [], [], []
+    known: dict[Part, tuple[float, np.ndarray, np.ndarray]] = {}
     for log_prior, parts in partitions:
         value = log_prior
         mean, square = np.zeros(table.shape), np.zeros(table.shape)
         for part in parts:
-            counts = table[list(part)].sum(axis=0)
-            value += log_likelihood(counts, alpha)
-            m, n = counts + alpha, counts.sum() + alpha.sum()
-            mean[list(part)] = m / n
-            square[list(part)] = m * (m + 1) / (n * (n + 1))
+            if part not in known:
+                counts = table[list(part)].sum(axis=0)
+                m, n = counts + alpha, counts.sum() + alpha.sum()
+                moments = m / n, m * (m + 1) / (n * (n + 1))
+                known[part] = (log_likelihood(counts, alpha), *moments)
+            own, first, second = known[part]
+            value += own
+            mean[part, :], square[part, :] = first, second
         logs.append(value)
         means.append(mean)
         squares.append(square)

@@ -43,6 +43,23 @@ WORDS = TABLE[["town", "code", "member", "mood"]].assign(number=CODES[:, 0])
 NOTED = TABLE.assign(note=[f"{text} nr{row}" for row, text in enumerate(TEXTS)])
 
 
+def _paired():
+    """A model with a pair, a triple among its candidates, and its rows."""
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {
+            "left": rng.normal(size=400),
+            "right": rng.normal(size=400),
+            "town": rng.choice(["a", "b", "c"], size=400),
+        }
+    )
+    y = (table["left"] > 0) ^ (table["right"] > 0) ^ (rng.random(400) < 0.1)
+    table.loc[:9, "left"] = np.nan
+    model = bs.SelectiveNB().fit(table, np.where(y, "yes", "no"))
+    assert model.pairs_
+    return model, table
+
+
 def _streamed():
     model = bs.SelectiveNB(window=100)
     for start in range(0, N, 60):
@@ -160,8 +177,13 @@ def examples():
         "Pearson": (bs.PearsonScreener(k=2).fit(BINARY, YES_NO), BINARY),
         "FDR": (bs.FDRScreener(binarize=1.0).fit(COUNTS, Y), COUNTS),
         "mixed": (bs.MixedScreener().fit(TABLE.drop(columns="day"), Y), TABLE),
-        "selective": (bs.SelectiveNB().fit(TABLE, YES_NO), TABLE),
-        "selective array": (bs.SelectiveNB(k=2).fit(COUNTS, Y), COUNTS),
+        "selective": (bs.SelectiveNB(partitions="best").fit(TABLE, YES_NO), TABLE),
+        "selective array": (
+            bs.SelectiveNB(k=2, partitions="best").fit(COUNTS, Y),
+            COUNTS,
+        ),
+        "selective shapes": (bs.SelectiveNB().fit(TABLE, Y), TABLE),
+        "selective pairs": _paired(),
         "selective search": (
             bs.SelectiveNB(
                 optimizer=VNS(start=[0.4] * 7, effort=1), random_state=0
@@ -169,7 +191,7 @@ def examples():
             TABLE,
         ),
         "selective costs": (
-            bs.SelectiveNB(feature_cost={"age": 9.0}).fit(TABLE, Y),
+            bs.SelectiveNB(feature_cost={"age": 9.0}, partitions="best").fit(TABLE, Y),
             TABLE,
         ),
         "selective texts": (

@@ -109,9 +109,9 @@ class HalfOfEach(Optimizer):
 
 def test_an_optimiser_of_the_users_own():
     X, y = rows()
-    model = SelectiveNB(optimizer=HalfOfEach(weight=0.25)).fit(X, y)
+    model = SelectiveNB(optimizer=HalfOfEach(weight=0.25), partitions="best").fit(X, y)
     assert set(model.weights_) == {0.0, 0.25}
-    assert repr(model) == "SelectiveNB(optimizer=HalfOfEach(weight=0.25))"
+    assert "optimizer=HalfOfEach(weight=0.25)" in repr(model)
     for _ in range(3):
         model.partial_fit(X, y)
     with pytest.raises(ValueError, match="'optimizer' parameter of SelectiveNB"):

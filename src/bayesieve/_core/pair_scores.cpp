@@ -90,16 +90,22 @@ void score_set(const Axes& axes, const Rows& rows, const Mains<Part>& mains,
         part[d] = mains.parts + axes.column[d] * rows.n;
         main[d] = mains.table + static_cast<std::size_t>(mains.offset[axes.column[d]]) * W;
     }
-    const auto entry = [&](std::size_t n) {
-        std::size_t at = 0;
-        for (std::size_t d = 0; d < axes.count; ++d)
-            at = at << axes.levels[d] | static_cast<std::size_t>(cell[d][n] >> axes.shift[d]);
-        return at * J + static_cast<std::size_t>(rows.codes[n]);
-    };
+    std::vector<std::uint32_t> line(rows.n);  // cell * J + class of each row
     std::vector<double> counts(axes.cells * J, 0.0);
     bayesieve::for_each_stretch(rows.n, [&](std::size_t first, std::size_t last) {
         for (std::size_t n = first; n < last; ++n)
-            counts[entry(n)] += rows.weight == nullptr ? 1.0 : rows.weight[n];
+            line[n] = static_cast<std::uint32_t>(cell[0][n] >> axes.shift[0]);
+        for (std::size_t d = 1; d < axes.count; ++d)
+            for (std::size_t n = first; n < last; ++n)
+                line[n] = line[n] << axes.levels[d] |
+                          static_cast<std::uint32_t>(cell[d][n] >> axes.shift[d]);
+        for (std::size_t n = first; n < last; ++n)
+            line[n] = line[n] * static_cast<std::uint32_t>(J) +
+                      static_cast<std::uint32_t>(rows.codes[n]);
+        if (rows.weight == nullptr)
+            for (std::size_t n = first; n < last; ++n) counts[line[n]] += 1.0;
+        else
+            for (std::size_t n = first; n < last; ++n) counts[line[n]] += rows.weight[n];
     });
     const DyadicAverage average(likelihood, counts.data(), axes.levels);
     std::vector<double> left_out(axes.cells * J * J);
@@ -114,24 +120,36 @@ void score_set(const Axes& axes, const Rows& rows, const Mains<Part>& mains,
             table[e * W + c] = std::log(own[c + 1]) - log_prior[c + 1] - reference;
     }
     double slope = 0.0, variance = 0.0, curvature = 0.0;
+    const auto add = [&](std::size_t n, double own, double mean, double square) {
+        const double w = rows.row_weight == nullptr ? 1.0 : rows.row_weight[n];
+        slope += w * (own - mean);
+        variance += w * (own - mean) * (own - mean);
+        curvature += w * (square - mean * mean);
+    };
     bayesieve::for_each_stretch(rows.n, [&](std::size_t first, std::size_t last) {
+        if (W == 1) {  // two classes: one number a row
+            for (std::size_t n = first; n < last; ++n) {
+                double says = table[line[n]] - main[0][part[0][n]];
+                for (std::size_t d = 1; d < axes.count; ++d) says -= main[d][part[d][n]];
+                const double mean = rows.posterior[n] * says;
+                add(n, rows.codes[n] == 1 ? says : 0.0, mean, mean * says);
+            }
+            return;
+        }
         for (std::size_t n = first; n < last; ++n) {
-            const double* t = &table[entry(n) * W];
+            const double* t = &table[line[n] * W];
             const double* m[kMost];
             for (std::size_t d = 0; d < axes.count; ++d) m[d] = main[d] + part[d][n] * W;
             const double* p = rows.posterior + n * W;
-            double mean_t = 0.0, square = 0.0, own = 0.0;
+            double mean = 0.0, square = 0.0, own = 0.0;
             for (std::size_t c = 0; c < W; ++c) {
                 double says = t[c];
                 for (std::size_t d = 0; d < axes.count; ++d) says -= m[d][c];
-                mean_t += p[c] * says;
+                mean += p[c] * says;
                 square += p[c] * says * says;
                 if (static_cast<std::size_t>(rows.codes[n]) == c + 1) own = says;
             }
-            const double w = rows.row_weight == nullptr ? 1.0 : rows.row_weight[n];
-            slope += w * (own - mean_t);
-            variance += w * (own - mean_t) * (own - mean_t);
-            curvature += w * (square - mean_t * mean_t);
+            add(n, own, mean, square);
         }
     });
     out[0] = slope;

@@ -28,6 +28,8 @@ __all__ = ["ChosenPairs", "PairRows", "beside_pairs", "choose_pairs"]
 
 #: Columns whose pairs are looked at: those that say most.
 MOST_COLUMNS = 50
+#: Rows that pairs are judged by, evenly spread over all; their tables rest on all rows.
+MOST_ROWS = 250_000
 #: Chance that the best of all pairs passes when none says anything.
 _CHANCE = 0.05
 _ROUNDS = 5
@@ -157,10 +159,13 @@ class _Search:
         self.n_rows = float(rows.class_count.sum())
         self.alpha = STRENGTH * class_shares(rows.class_count)
         self.axes = rows.axes
-        self.cells = np.empty((len(rows.axes), rows.codes.shape[0]), np.uint8)
+        # Every so many rows are judged by.
+        self.step = step = -(-rows.codes.shape[0] // MOST_ROWS)
+        bins = rows.bins[::step]
+        self.cells = np.empty((len(rows.axes), bins.shape[0]), np.uint8)
         for k, axis in enumerate(self.axes):
             # Every training value is known, so no cell is -1 here.
-            self.cells[k] = axis.cells[rows.bins[:, k]]
+            self.cells[k] = axis.cells[bins[:, k]]
         evidence = np.array([own.evidence for own in rows.shapes])
         telling = np.argsort(-evidence * (0.1 + weights), kind="stable")
         self.candidates = np.sort(telling[:MOST_COLUMNS]).tolist()
@@ -193,10 +198,15 @@ class _Search:
 
     def _scores(self) -> np.ndarray:
         """Slope, its variance, curvature and evidence of every set of the pool."""
-        rows = self.rows
-        posterior = np.exp(
-            log_posterior(self.terms.scores(self.weights, rows.log_prior))
+        rows, some = self.rows, slice(None, None, self.step)
+        scores = self.terms.take(some).scores(self.weights, rows.log_prior)
+        posterior = np.ascontiguousarray(np.exp(log_posterior(scores))[:, 1:])
+        weights, row_weight = (
+            None if own is None else np.ascontiguousarray(own[some])
+            for own in (rows.weights, rows.row_weight)
         )
+        codes = np.ascontiguousarray(rows.codes[some])
+        parts, tables, offset = self.mains.take(some).arrays
         found = np.zeros((len(self.pool), 4))
         for size in (2, 3):
             own = [i for i, columns in enumerate(self.pool) if len(columns) == size]
@@ -206,13 +216,15 @@ class _Search:
                     np.array([axis.level for axis in self.axes]),
                     np.array([self.pool[i] for i in own]),
                     most_levels(size, self.n_rows),
-                    rows.codes,
-                    rows.weights,
-                    rows.row_weight,
+                    codes,
+                    weights,
+                    row_weight,
                     self.alpha,
                     np.log(self.alpha / STRENGTH),
-                    np.ascontiguousarray(posterior[:, 1:]),
-                    *self.mains.arrays,
+                    posterior,
+                    np.ascontiguousarray(parts),
+                    tables,
+                    offset,
                 )
         return found
 

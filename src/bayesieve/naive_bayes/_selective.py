@@ -291,6 +291,8 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
 
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
+        # Version 0.1 knew best partitions only.
+        given = {"partitions": "best", "pairs": 0} | given
         own = {name: given.pop(name) for name in _FORMER_SETTINGS if name in given}
         kind = OPTIMIZERS.get(str(given.get("optimizer")))
         taken = () if kind is None else [field.name for field in fields(kind)]  # type: ignore[arg-type]

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bayesieve.naive_bayes._class_weight import count_by_class
-from bayesieve.naive_bayes._pair_search import ChosenPairs, PairRows, choose_pairs
+from bayesieve.naive_bayes._pair_search import (
+    MOST_COLUMNS,
+    ChosenPairs,
+    PairRows,
+    choose_pairs,
+)
 from bayesieve.naive_bayes._selective_search import SearchedNB
 from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.partition._averaged import (
     AveragedColumns,
     FineBins,
+    Shape,
     average_columns,
     class_shares,
 )
@@ -32,7 +38,7 @@ from bayesieve.weights import (
     search,
 )
 
-__all__ = ["MOST_CLASSES", "ShapeFittedNB", "ShapedRows", "columns_with_terms"]
+__all__ = ["MOST_CLASSES", "ShapeFittedNB", "ShapedRows", "worth_a_term"]
 
 #: A column that explains the classes worse than none by more nats than this has shapes
 #: too flat to be worth a weight.
@@ -142,17 +148,15 @@ class ShapedRows:
         return Axis.from_bins(self.fine[j], self.averaged.shapes[j].probabilities)
 
 
-def columns_with_terms(
-    fine: Sequence[FineBins], averaged: AveragedColumns
-) -> np.ndarray:
-    """Columns that say enough for a weight."""
-    return np.flatnonzero(
-        [
-            own.evidence > LEAST_EVIDENCE
-            and bool(np.count_nonzero(bins.counts.any(axis=1)) > 1)
-            for own, bins in zip(averaged.shapes, fine, strict=True)
-        ]
-    )
+def worth_a_term(shapes: list[Shape]) -> np.ndarray:
+    """Columns that may have a weight: all of few, of many those that say something.
+
+    A column that says nothing alone may say something with another.
+    """
+    varies = np.array([(own.bins.counts.any(axis=1)).sum() > 1 for own in shapes])
+    if varies.sum() > MOST_COLUMNS:
+        varies &= np.array([own.evidence > LEAST_EVIDENCE for own in shapes])
+    return np.flatnonzero(varies)
 
 
 class ShapeFittedNB(SearchedNB):
@@ -196,7 +200,7 @@ class ShapeFittedNB(SearchedNB):
         averaged = average_columns(
             fine, counted, leave_one_out=n_classes <= MOST_CLASSES
         )
-        columns = columns_with_terms(fine, averaged)
+        columns = worth_a_term(averaged.shapes)
         bins = part_indexes(
             [own.column for own in fine],
             columns.tolist(),
@@ -300,15 +304,16 @@ class ShapeFittedNB(SearchedNB):
         """The criterion of some columns and of pairs; a term costs its choice."""
         columns = rows.columns[kept]
         n_columns, n_pairs = len(rows.fine), terms.n_terms - kept.size
-        preparation = self._preparation_costs(np.ones(n_columns), self._column_names())[
-            columns
-        ]
+        preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
         # Of many pairs some fit by chance: one costs more than a column does.
-        of_pairs = 1.0 + _PAIR_PRICE * math.log(n_candidates) - math.log(n_columns)
+        of_pairs = np.full(n_pairs, 1.0 + _PAIR_PRICE * math.log(n_candidates))
+        # Costs add the logarithm of all candidates: columns have that of theirs.
+        n_variables = n_columns + (n_candidates if n_pairs else 0)
+        of_columns = preparation[columns] + math.log(n_columns)
         evidence = [rows.averaged.shapes[j].evidence for j in columns]
         prior = ColumnPrior(
-            np.concatenate([preparation, np.full(n_pairs, of_pairs)]),
-            n_columns,
+            np.concatenate([of_columns, of_pairs]) - math.log(n_variables),
+            n_variables,
             np.concatenate([columns, n_columns + np.arange(n_pairs)]),
             np.argsort(-np.concatenate([evidence, np.zeros(n_pairs)]), kind="stable"),
         )

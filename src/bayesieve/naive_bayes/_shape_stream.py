@@ -14,7 +14,7 @@ from bayesieve.naive_bayes._shape_fit import (
     MOST_CLASSES,
     ShapedRows,
     ShapeFittedNB,
-    columns_with_terms,
+    worth_a_term,
 )
 from bayesieve.naive_bayes._stream import StreamMemory
 from bayesieve.naive_bayes._stream_pairs import CountedPairs
@@ -211,7 +211,7 @@ class ShapeStreamNB(ShapeFittedNB):
         averaged = average_columns(
             fine, class_count, leave_one_out=class_count.size <= MOST_CLASSES
         )
-        columns = columns_with_terms(fine, averaged)
+        columns = worth_a_term(averaged.shapes)
         filled = stream.filled
         weights = stream.weights[:filled]
         return ShapedRows(
