@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from scipy.special import gammaln
@@ -28,7 +28,7 @@ def interval_partitions(bins: int) -> Iterator[list[Part]]:
     for size in range(bins):
         for cuts in combinations(range(1, bins), size):
             ends = [0, *cuts, bins]
-            yield [tuple(range(a, b)) for a, b in zip(ends, ends[1:], strict=False)]
+            yield [tuple(range(a, b)) for a, b in pairwise(ends)]
 
 
 def set_partitions(values: int) -> Iterator[list[Part]]:

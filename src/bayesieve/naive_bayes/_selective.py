@@ -29,16 +29,21 @@ _FORMER_SETTINGS = {
 
 
 class SelectiveNB(StreamNB, LogLikelihoodNB):
-    """Naive Bayes on mixed columns with few columns and a weight in [0, 1] for each.
+    """Naive Bayes on mixed columns: a shape and a weight in [0, 1] for each, and pairs.
 
-    Every column is cut or grouped as by `MODLEncoder`; then the weights minimise
+    What a column says about the class is averaged over all ways to cut or group it,
+    by their posterior probability: a smooth shape where the rows say so, steps where
+    they are sharp, and next to nothing where they say nothing. Pairs and triples of
+    columns that say more together enter beside them. Then the weights minimise
 
         sum_n -log P_w(y_n | x_n) + regularization * sum_k c_k w_k^exponent
 
-    where c_k grows with the complexity of the column's partition, so that of two
-    columns that say the same the simpler one is kept. Weights of most columns end at
-    zero. The n-grams of columns of texts enter beside the other columns, each with a
-    weight of its own; see the notes. For ``exponent >= 1`` the problem is convex and
+    with every row left out of its own probabilities. Weights of most columns end at
+    zero. With ``partitions="best"`` the one best partition of `MODLEncoder` takes the
+    place of the averages, as in the papers, and c_k grows with its complexity. The
+    n-grams of columns of texts enter beside the other columns, each with a weight of
+    its own; see the notes. Averages are **exact**, the choice of pairs is
+    **heuristic**. For ``exponent >= 1`` the problem of the weights is convex and
     ``optimizer="convex"`` is **exact** up to its tolerance; everything else is
     **heuristic**. All are any-time: the best weights so far are kept when time runs out
     or Ctrl-C is pressed.
@@ -47,7 +52,8 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
     ----------
     k : int, optional
         Most columns, n-grams of texts among them, that may have a weight: those of
-        largest importance are kept and their weights optimised again.
+        largest importance are kept and their weights optimised again. Pairs are made
+        of these columns alone.
     optimizer : str or Optimizer, default="auto"
         A name, for the usual settings, or an object of `bayesieve.weights` such as
         ``VNS(effort=3)``. "auto" (`Auto`): the convex optimum, then columns that hardly
@@ -81,8 +87,16 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         Seconds for the search of the weights; the best so far are kept.
     random_state : int, RandomState instance or None, default=None
         For mini-batches, random starts and orders.
+    partitions : {"averaged", "best"}, default="averaged"
+        Whether the class probabilities of a column are averaged over all its
+        partitions, or those of its best one. Columns of tables with texts have their
+        best partitions.
+    pairs : "auto" or int, default="auto"
+        Pairs and triples of columns beside the columns: as many as pass a test, or at
+        most so many; 0 for none. With averaged partitions only. The fifty columns that
+        say most are looked at.
     criterion : {"khiops", "classical"}, default="khiops"
-        Prior on partitions, see `MODLEncoder`.
+        Prior on best partitions, see `MODLEncoder`.
     categorical_features : "from_dtype" or array-like, default="from_dtype"
         Columns to be grouped rather than cut, see `MODLEncoder`.
     text_features : "auto", str, array-like or None, default="auto"
@@ -121,6 +135,18 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
     weights_ : ndarray of shape (n_features_in_,)
         In [0, 1]; 0 for columns that are not used. Of a text column, the largest weight
         of its n-grams. For ready-made log-likelihoods of shape (n_columns,).
+    shapes_ : list of Shape
+        With averaged partitions: of each column its fine bins, their class
+        probabilities and the standard deviations of these.
+    evidence_ : ndarray of shape (n_features_in_,)
+        With averaged partitions: nats by which each column alone explains the classes
+        better than none, all its partitions together.
+    pairs_ : list of tuple of int
+        Columns of each pair or triple that has a weight.
+    pair_weights_ : ndarray of shape (n_pairs,)
+        Their weights, in (0, 1].
+    pair_shapes_ : list of PairShape
+        Their cells, with class probabilities and standard deviations.
     text_terms_ : dict of str to list of str
         Of each text column, the n-grams with a weight, sorted.
     text_weights_ : dict of str to ndarray
@@ -144,10 +170,10 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         always end, and "gradient" at its `max_iter`; with "auto" and "convex" it comes
         with a `NotConvergedWarning`.
     partitions_ : list of ColumnPartition
-        That of a text column has one part.
+        The best one of each column; that of a text column has one part.
     levels_ : ndarray of shape (n_features_in_,)
         Information of each column alone, see `MODLEncoder`.
-    support_, support_indices_ : columns with a weight.
+    support_, support_indices_ : columns with a weight, alone or in a pair.
     feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
     class_count_ : ndarray of shape (n_classes,)
@@ -168,11 +194,26 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
 
     Notes
     -----
-    Fitting takes O(n log n) a column for the partitions and O(n K J) an evaluation of
-    the criterion, for n rows, K informative columns and J classes. Memory: one byte for
-    each row and informative column. A stream keeps `window` rows and the counts of
-    512 bins a numerical column (of 10,000 values a categorical one), whatever its
-    length; data seen earlier than the window enters through counts only.
+    Bins of a numerical column are up to 64 of equal frequency, missing values apart,
+    and the bounds of its best partition; those of a categorical column are its values,
+    up to 64 in the order in which their class shares differ most. Partitions of bins
+    into 1, 2, ... parts are as likely as each other, and so are those of one number of
+    parts; the class probabilities of a part have a Dirichlet prior with the class
+    shares as mean and the strength of two rows. Averages are those of all intervals of
+    the bins on grids of 4, 8, ... of them, of all groupings of up to ten values, and of
+    those groupings of more values that keep their order. The probabilities of a row's
+    bin without that row follow from the same sums, for the classes of up to 64.
+
+    A pair is a grid of 16 x 16 cells, a triple one of 4 or 8 cells an axis, averaged
+    over all recursive halvings. Pairs enter in up to five rounds, each judged by the
+    leave-one-out log-likelihood: its slope when the pair begins to take the place of
+    its columns must be above zero by more than chance among so many.
+
+    Fitting takes O(n log n) a column for the bins, O(n K J) an evaluation of the
+    criterion, for n rows, K columns and J classes, and O(n J) a pair and round.
+    Memory: two bytes for each row and column. A stream keeps `window` rows and the
+    counts of 512 bins a numerical column (of 10,000 values a categorical one), whatever
+    its length; data seen earlier than the window enters through counts only.
 
     With texts the score of class c is ``b_c + sum_k w_k log p_k(part | c) + sum_j w_j
     x_j log theta_cj``, over columns k and n-grams j that a row has x_j times; theta is
