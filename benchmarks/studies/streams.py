@@ -7,9 +7,8 @@ learn row by row. All have their default settings, but for ten trees in place of
 hundred in CapyMOA's adaptive random forest. All are scored on the same rows, from the
 second chunk on. Log loss is in nats a row and probabilities below 1e-6 are raised to it
 (a tree often answers 0). The stream is made beforehand; rows per second are of
-predicting and learning alone, by the Python interface of each, and the seconds are those
-of the processors, all threads together, so that other work on the machine does not
-matter.
+predicting and learning alone, by the Python interface of each. The seconds are those of
+the processors, all threads together: other work on the machine does not matter.
 
 The peers have an environment of their own, which must also see bayesieve and
 matplotlib; CapyMOA needs Java:

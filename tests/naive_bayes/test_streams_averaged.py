@@ -214,7 +214,8 @@ def test_the_order_of_rows_matters_little():
     other = learn(SelectiveNB(window=2000), X.iloc[order], y[order], 500)
     np.testing.assert_array_equal(one.class_count_, other.class_count_)
     loss = loss_of(one, test_X, test_y)
-    assert loss_of(other, test_X, test_y) == pytest.approx(loss, rel=0.02)
+    # Pairs are chosen from the rows of a window.
+    assert loss_of(other, test_X, test_y) == pytest.approx(loss, rel=0.05)
 
 
 # ---------------------------------------------------------------------- what goes on

@@ -306,7 +306,9 @@ class ShapeFittedNB(SearchedNB):
         n_columns, n_pairs = len(rows.fine), terms.n_terms - kept.size
         preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
         # Of many pairs some fit by chance: one costs more than a column does.
-        of_pairs = np.full(n_pairs, 1.0 + _PAIR_PRICE * math.log(n_candidates))
+        # Pairs are chosen by these rows alone, which bear their whole price.
+        price = _PAIR_PRICE * math.log(n_candidates) / rows.share
+        of_pairs = np.full(n_pairs, 1.0 + price)
         # Costs add the logarithm of all candidates: columns have that of theirs.
         n_variables = n_columns + (n_candidates if n_pairs else 0)
         of_columns = preparation[columns] + math.log(n_columns)
