@@ -294,6 +294,17 @@ def test_fit_then_partial_fit_goes_on_from_shapes_and_pairs():
         np.testing.assert_allclose(own.probabilities, was, atol=2e-3)
 
 
+def test_few_rows_after_a_fit_do_not_undo_its_pairs():
+    X, y = rows(10_000)
+    model = SelectiveNB(optimizer="gradient", random_state=0).fit(X, y)
+    before = dict(zip(model.pairs_, model.pair_weights_, strict=True))
+    assert before[0, 1] > 0.3
+    more, labels = rows(100, seed=5)
+    learn(model, more, labels, 10)
+    after = dict(zip(model.pairs_, model.pair_weights_, strict=True))
+    assert after[0, 1] > 0.7 * before[0, 1]
+
+
 def test_saved_and_loaded_models_go_on(tmp_path):
     X, y = rows(12_000)
     model = learn(SelectiveNB(window=2000), X.iloc[:9000], y[:9000], 700)

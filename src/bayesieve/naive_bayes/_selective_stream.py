@@ -30,7 +30,8 @@ class StreamNB(ShapeStreamNB):
     """Base: a model that goes on learning by `partial_fit`.
 
     Owns ``drifts_`` and ``n_rows_seen_``, the memory of the stream, and the partitions:
-    with a stream they are those of the model with the counts of all rows so far.
+    with a stream they are those of the model with the counts of all rows so far. What
+    is done with best partitions is here, with averaged shapes in `ShapeStreamNB`.
     """
 
     _saved: ClassVar[dict[str, Saved]] = {
@@ -53,14 +54,17 @@ class StreamNB(ShapeStreamNB):
     ) -> Self:
         """Learn from more rows of a stream, in constant memory.
 
-        The first rows (or an earlier `fit`) give partitions and weights, so the model
-        predicts from then on. Later rows update the counts of parts. Weights follow:
-        they are searched again after every half window of rows ("auto", "convex"), or
-        take a few steps of a descent on the criterion with each call (the others).
-        Partitions are searched again when the number of rows has doubled (four times
-        that once the window is full), when a class comes for the first time, and from
-        the latest rows alone when the stream has changed. What the columns are is
-        settled by the first rows.
+        The first rows (or an earlier `fit`) give shapes or partitions and weights, so
+        the model predicts from then on. Later rows update the counts of bins and
+        parts. Averaged shapes follow when the rows have grown by a twentieth, and
+        whenever weights are searched. Weights follow: they are searched again after
+        every half window of rows ("auto", "convex"), or take a few steps of a descent
+        on the criterion with each call (the others). Partitions, fine bins and pairs
+        are chosen again when the number of rows has doubled (four times that once the
+        window is full), when a class comes for the first time, and from the latest
+        rows alone when the stream has changed. Pairs are chosen by the rows of the
+        window; their cells are counted from then on. What the columns are, and whether
+        partitions are averaged, is settled by the first rows.
 
         Parameters
         ----------
@@ -116,7 +120,7 @@ class StreamNB(ShapeStreamNB):
         return self
 
     def refresh(self) -> Self:
-        """Search the partitions of a stream again now, and then the weights."""
+        """Search partitions and pairs of a stream again now, and then the weights."""
         check_is_fitted(self, "weights_")
         if self._stream is None:
             raise ValueError(
@@ -284,7 +288,7 @@ class StreamNB(ShapeStreamNB):
             rows,
             ngrams,
             self._prior_of(found.partitions, found.informative),
-            share=self._window_share(stream),
+            share=stream.window_share(stream.class_count.sum()),
             penalty=None if renewed else stream.texts.penalty,
         )
         stream.texts.penalty = fitted.penalty
@@ -308,7 +312,7 @@ class StreamNB(ShapeStreamNB):
             log_prior_of(stream.class_count, factors),
             count_by_class(None if (weights == 1.0).all() else weights, factors, codes),
             self._prior_of(found.partitions, found.informative),
-            self._window_share(stream),
+            stream.window_share(stream.class_count.sum()),
         )
         return self._searched(how, problem, before, k=self.k)
 

@@ -72,6 +72,8 @@ class ShapedRows:
     share : float
         Share of these rows in all that the tables rest on; they bear that share of the
         penalty.
+    pair_share : float
+        The same of the tables of pairs; one where pairs are chosen by these rows.
     axes : mapping of int to Axis
         Of columns whose cells are settled: those of pairs that a stream counts.
     """
@@ -85,6 +87,7 @@ class ShapedRows:
     class_count: np.ndarray
     class_factors: np.ndarray | None
     share: float = 1.0
+    pair_share: float = 1.0
     axes: Mapping[int, Axis] = field(default_factory=dict)
 
     @property
@@ -306,8 +309,7 @@ class ShapeFittedNB(SearchedNB):
         n_columns, n_pairs = len(rows.fine), terms.n_terms - kept.size
         preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
         # Of many pairs some fit by chance: one costs more than a column does.
-        # Pairs are chosen by these rows alone, which bear their whole price.
-        price = _PAIR_PRICE * math.log(n_candidates) / rows.share
+        price = _PAIR_PRICE * math.log(n_candidates) * rows.pair_share / rows.share
         of_pairs = np.full(n_pairs, 1.0 + price)
         # Costs add the logarithm of all candidates: columns have that of theirs.
         n_variables = n_columns + (n_candidates if n_pairs else 0)

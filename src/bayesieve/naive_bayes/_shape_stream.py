@@ -94,15 +94,6 @@ class ShapeStreamNB(ShapeFittedNB):
         stream.rows_since_search = 0
         return how
 
-    @staticmethod
-    def _window_share(stream: StreamMemory) -> float:
-        """Share of the window in all rows.
-
-        Probabilities rest on all rows, so the penalty is shared among all of them.
-        """
-        total = max(float(stream.class_count.sum()), 1.0)
-        return min(1.0, float(stream.weights[: stream.filled].sum()) / total)
-
     # ------------------------------------------------------------- weights as before
 
     def _as_before(self, stream: StreamMemory, found: StreamShapes) -> _Learnt:
@@ -163,7 +154,7 @@ class ShapeStreamNB(ShapeFittedNB):
         end = math.inf
         if self.time_limit is not None:
             end = time.monotonic() + self.time_limit
-        rows = self._window_rows(stream, found)
+        rows = self._window_rows(stream, found, renewed)
         terms = rows.terms()
         pairs, kept = stream.pairs, np.arange(rows.columns.size)
         start = None if renewed else self.weights_[rows.columns]
@@ -205,7 +196,9 @@ class ShapeStreamNB(ShapeFittedNB):
             result,
         )
 
-    def _window_rows(self, stream: StreamMemory, found: StreamShapes) -> ShapedRows:
+    def _window_rows(
+        self, stream: StreamMemory, found: StreamShapes, renewed: bool
+    ) -> ShapedRows:
         """The rows of the window, with tables from the counts of all rows."""
         fine, class_count = found.counted(stream), stream.class_count.copy()
         averaged = average_columns(
@@ -223,7 +216,8 @@ class ShapeStreamNB(ShapeFittedNB):
             None if (weights == 1.0).all() else weights,
             class_count,
             self._class_factors(class_count),
-            self._window_share(stream),
+            stream.window_share(class_count.sum()),
+            1.0 if renewed else stream.window_share(stream.pairs.most_rows),
             found.axes(stream.pairs),
         )
 

@@ -338,6 +338,14 @@ class StreamMemory:
             rows[code] = row
         return np.asarray(rows[level.codes])
 
+    def window_share(self, n_rows: float) -> float:
+        """Share of the window in so many rows that probabilities rest on.
+
+        The penalty of weights is shared among all of these rows.
+        """
+        own = float(self.weights[: self.filled].sum())
+        return min(1.0, own / max(float(n_rows), 1.0))
+
     def window_counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows of the window as they are counted: bins, classes, what is left of each.
 

@@ -87,6 +87,11 @@ class CountedPairs:
             )
         return found
 
+    @property
+    def most_rows(self) -> float:
+        """Rows that the table of a pair rests on, at most."""
+        return max((float(own.sum()) for own in self.counts.values()), default=0.0)
+
     def add(
         self, bins: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
     ) -> None:
