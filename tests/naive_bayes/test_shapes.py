@@ -145,8 +145,8 @@ def test_noise_has_few_pairs(rows):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(rows, 8)), rng.integers(0, 2, size=rows)
         found += bool(SelectiveNB().fit(X, y).pairs_)
-    # 5 % are let through by design, some more since rows are not independent.
-    assert found <= 5
+    # One in five is let through by design, and its price is still to be paid.
+    assert found <= 8
 
 
 def test_the_number_of_pairs_can_be_limited():

@@ -31,7 +31,7 @@ MOST_COLUMNS = 50
 #: Rows that pairs are judged by, evenly spread over all; their tables rest on all rows.
 MOST_ROWS = 250_000
 #: Chance that the best of all pairs passes when none says anything.
-_CHANCE = 0.05
+_CHANCE = 0.2
 _ROUNDS = 5
 #: Pairs that are extended to triples in one round.
 _EXTENDED = 20
