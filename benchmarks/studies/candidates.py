@@ -67,8 +67,8 @@ def make(words: list[str]) -> Any:
 
 
 def kept(model: Any) -> int:
-    """Return how many variables of a fitted estimator have a weight."""
-    return int(np.count_nonzero(model.weights_))
+    """Return how many variables of a fitted estimator have a weight, alone or not."""
+    return int(np.count_nonzero(model.support_))
 
 
 def fitted(words: list[str], X: Any, y: Any) -> tuple[Any, float]:

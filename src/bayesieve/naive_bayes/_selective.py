@@ -89,7 +89,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         For mini-batches, random starts and orders.
     partitions : {"averaged", "best"}, default="averaged"
         Whether the class probabilities of a column are averaged over all its
-        partitions, or those of its best one.
+        partitions, or those of its best one. A stream with texts has best partitions.
     pairs : "auto" or int, default="auto"
         Pairs and triples of columns beside the columns: as many as pass a test, or at
         most so many; 0 for none. Those of the fifty columns that say most are looked
@@ -213,7 +213,8 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
     criterion, for n rows, K columns and J classes, and O(n J) a pair and round.
     Memory: two bytes for each row and column. A stream keeps `window` rows and the
     counts of 512 bins a numerical column (of 10,000 values a categorical one), whatever
-    its length; data seen earlier than the window enters through counts only.
+    its length; data seen earlier than the window enters through counts only. Pairs of a
+    stream are chosen by the rows of the window and counted from then on.
 
     With texts the score of class c is ``b_c + sum_k w_k log p_k(part | c) + sum_j w_j
     x_j log theta_cj``, over columns k and n-grams j that a row has x_j times; theta is

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from bayesieve.partition._averaged import (
     average_columns,
     class_shares,
 )
-from bayesieve.partition._pairs import PairShape
+from bayesieve.partition._pairs import Axis, PairShape
 from bayesieve.preprocessing._prepare import bin_table, part_indexes
 from bayesieve.preprocessing._table_input import LabelledRows
 from bayesieve.weights import (
@@ -39,7 +40,7 @@ from bayesieve.weights import (
 )
 from bayesieve.weights._text_candidates import TextRule
 
-__all__ = ["ShapeFittedNB", "ShapedRows"]
+__all__ = ["ShapeFittedNB", "ShapedRows", "leave_rows_out", "worth_a_term"]
 
 #: A column that explains the classes worse than none by more nats than this has shapes
 #: too flat to be worth a weight.
@@ -75,6 +76,13 @@ class ShapedRows:
         Class of each row, and its weight in the counts (None: all one).
     class_count, class_factors
         As in `PreparedRows`.
+    share : float
+        Share of these rows in all that the tables rest on; they bear that share of the
+        penalty.
+    pair_share : float
+        The same of the tables of pairs; one where pairs are chosen by these rows.
+    axes : mapping of int to Axis
+        Of columns whose cells are settled: those of pairs that a stream counts.
     """
 
     fine: list[FineBins]
@@ -86,6 +94,9 @@ class ShapedRows:
     weights: np.ndarray | None
     class_count: np.ndarray
     class_factors: np.ndarray | None
+    share: float = 1.0
+    pair_share: float = 1.0
+    axes: Mapping[int, Axis] = field(default_factory=dict)
 
     @property
     def n_classes(self) -> int:
@@ -126,18 +137,24 @@ class ShapedRows:
         columns = self.columns[kept]
         return PairRows(
             columns,
-            [self.fine[j] for j in columns],
+            [self.axis(j) for j in columns],
             self.bins[:, kept],
             [self.shapes[j] for j in columns],
             self.codes,
             self.weights,
             self.row_weight,
-            self.class_count,
+            np.bincount(self.codes, self.weights, self.n_classes).astype(np.float64),
             self.log_prior,
         )
 
+    def axis(self, j: int) -> Axis:
+        """Column j as an axis of grids."""
+        if j in self.axes:
+            return self.axes[j]
+        return Axis.from_bins(self.fine[j], self.shapes[j].probabilities)
 
-def _worth_a_term(shapes: list[Shape]) -> np.ndarray:
+
+def worth_a_term(shapes: list[Shape]) -> np.ndarray:
     """Columns that may have a weight: all of few, of many those that say something.
 
     A column that says nothing alone may say something with another.
@@ -146,6 +163,17 @@ def _worth_a_term(shapes: list[Shape]) -> np.ndarray:
     if varies.sum() > MOST_COLUMNS:
         varies &= np.array([own.evidence > LEAST_EVIDENCE for own in shapes])
     return np.flatnonzero(varies)
+
+
+def leave_rows_out(
+    fine: list[FineBins], class_count: np.ndarray
+) -> list[np.ndarray] | None:
+    """Tables without each row, see `AveragedColumns`; None if they were too large."""
+    n_classes = class_count.shape[0]
+    numbers = n_classes**2 * sum(own.column.n_parts for own in fine)
+    if n_classes > _MOST_CLASSES or numbers > _MOST_NUMBERS:
+        return None
+    return average_columns(fine, class_count).left_out
 
 
 class ShapeFittedNB(SearchedNB):
@@ -197,12 +225,8 @@ class ShapeFittedNB(SearchedNB):
         )
         counted = np.bincount(codes, weights, n_classes).astype(np.float64)
         shapes = average_columns(fine, counted, leave_one_out=False).shapes
-        columns = _worth_a_term(shapes)
-        kept = [fine[j] for j in columns]
-        numbers = n_classes**2 * sum(own.column.n_parts for own in kept)
-        left_out = None
-        if n_classes <= _MOST_CLASSES and numbers <= _MOST_NUMBERS:
-            left_out = average_columns(kept, counted).left_out
+        columns = worth_a_term(shapes)
+        left_out = leave_rows_out([fine[j] for j in columns], counted)
         bins = part_indexes(
             [own.column for own in fine],
             columns.tolist(),
@@ -230,22 +254,48 @@ class ShapeFittedNB(SearchedNB):
         kept = np.arange(terms.n_terms)
         problem = self._shape_problem(rows, terms, kept)
         result = self._searched(search, problem, k=self.k, end=end)
+        result, kept, chosen = self._pairs_beside(rows, terms, result, end)
+        if chosen is None:
+            return result, []
+        again = self._weigh_with_pairs(
+            search, rows, kept, chosen.terms, chosen.n_candidates, chosen.weights, end
+        )
+        return again, chosen.shapes
+
+    def _pairs_beside(
+        self, rows: ShapedRows, terms: PartTerms, result: WeightResult, end: float
+    ) -> tuple[WeightResult, np.ndarray, ChosenPairs | None]:
+        """Pairs beside weighted columns, if any; and which columns stay with them."""
+        kept = np.arange(terms.n_terms)
+        problem = self._shape_problem(rows, terms, kept)
+        result = self._searched(search, problem, k=self.k, end=end)
         if self.k is not None:
             kept = np.flatnonzero(result.weights)
         if result.stopped != "converged":
-            return result, []
+            return result, kept, None
         try:
             chosen = self._choose_pairs(rows, terms, result.weights, kept, end)
         except KeyboardInterrupt:
-            return replace(result, stopped="interrupted"), []
-        if chosen is None:
-            return result, []
-        problem = self._shape_problem(rows, chosen.terms, kept, chosen.n_candidates)
-        again = self._searched(search, problem, chosen.weights, end=end)
-        weights = np.zeros(rows.columns.size + len(chosen.shapes))
-        weights[kept] = again.weights[: kept.size]
-        weights[rows.columns.size :] = again.weights[kept.size :]
-        return replace(again, weights=weights), chosen.shapes
+            return replace(result, stopped="interrupted"), kept, None
+        return result, kept, chosen
+
+    def _weigh_with_pairs(
+        self,
+        how: Callable[..., WeightResult],
+        rows: ShapedRows,
+        kept: np.ndarray,
+        terms: PartTerms,
+        n_candidates: int,
+        start: np.ndarray,
+        end: float,
+    ) -> WeightResult:
+        """Weights of all columns and then of pairs; only those kept may have one."""
+        problem = self._shape_problem(rows, terms, kept, n_candidates)
+        found = self._searched(how, problem, start, end=end)
+        weights = np.zeros(rows.columns.size + terms.n_terms - kept.size)
+        weights[kept] = found.weights[: kept.size]
+        weights[rows.columns.size :] = found.weights[kept.size :]
+        return replace(found, weights=weights)
 
     def _weigh_with_texts(
         self,
@@ -325,7 +375,9 @@ class ShapeFittedNB(SearchedNB):
     ) -> WeightProblem:
         """The criterion of some columns and of pairs after them."""
         prior = self._shape_prior(rows, kept, terms.n_terms - kept.size, n_candidates)
-        return self._problem(terms, rows.codes, rows.log_prior, rows.row_weight, prior)
+        return self._problem(
+            terms, rows.codes, rows.log_prior, rows.row_weight, prior, rows.share
+        )
 
     def _shape_prior(
         self, rows: ShapedRows, kept: np.ndarray, n_pairs: int, n_candidates: int
@@ -334,7 +386,8 @@ class ShapeFittedNB(SearchedNB):
         columns, n_columns = rows.columns[kept], len(rows.fine)
         preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
         # Of many pairs some fit by chance: one costs more than a column does.
-        of_pairs = np.full(n_pairs, 1.0 + _PAIR_PRICE * math.log(n_candidates))
+        price = _PAIR_PRICE * math.log(n_candidates) * rows.pair_share / rows.share
+        of_pairs = np.full(n_pairs, 1.0 + price)
         # Costs add the logarithm of all candidates: columns have that of theirs.
         n_variables = n_columns + (n_candidates if n_pairs else 0)
         of_columns = preparation[columns] + math.log(n_columns)
