@@ -323,6 +323,33 @@ def test_terms_beyond_the_first_are_told_together(paired):
     assert sum(nats for *_, nats in lines[:-1]) == pytest.approx(lines[-1][2])
 
 
+def test_dates_and_missing_values_are_written_short():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 900, 400)
+    day = pd.Timestamp("2021-03-01") + pd.to_timedelta(days, "D")
+    X = pd.DataFrame({"day": day, "x": rng.normal(size=400)})
+    X.loc[0, "day"], X.loc[1, "day"] = pd.Timestamp("2022-01-05"), pd.NaT
+    explained = SelectiveNB(pairs=0).fit(X, days > 300).explain(X.head(2))
+    place = explained.features.index("day")
+    assert explained.shown_input(place, 0) == "2022-01-05"
+    assert explained.shown_input(place, 1) == "missing"
+
+
+@pytest.mark.parametrize("kind", ["numpy", "list", "polars"])
+def test_rows_may_come_as_for_prediction(kind):
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    make = {"numpy": np.asarray, "list": np.ndarray.tolist, "polars": pl.DataFrame}
+    rows = make[kind](X)
+    model = SelectiveNB(pairs=0).fit(rows, X[:, 0] > 0)
+    explained = model.explain(rows)
+    expected = model.predict_joint_log_proba(rows)
+    np.testing.assert_allclose(scores_of(explained), expected, atol=ROUNDING)
+    assert explained.index is None
+    assert explained.shown_input(0, 0) == f"{X[0, 0]:.6g}"
+
+
 def test_notebooks_show_the_table_escaped():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
