@@ -15,9 +15,9 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent / "studies"))
 
-import khiops_tables
+import table_classifiers_tables as table_classifiers
 from ledger import read_parts
-from streams import scores
+from streams import PEERS, scores
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -160,60 +160,64 @@ def wide_weights() -> list[Row] | None:
     return rows
 
 
-def khiops() -> list[Row] | None:
-    """Selective naive Bayes of mixed tables."""
-    folder = STUDIES / "khiops_comparison"
-    one = khiops_tables.summaries(folder).get("SelectiveNB")
-    if one is None:
-        return None
-    rows = [
-        (
-            f"mixed tables, {one['sets']} sets x 10 folds, Khiops",
-            f"AUC {one['auc']['ours']:.4f}, {one['kept']['ours']:.1f} columns",
-            f"AUC {one['auc']['khiops']:.4f}, {one['kept']['khiops']:.1f} columns",
-            f"{one['times faster']['median']:.0f} (median)",
-        )
-    ]
-    if wide := read_parts(folder).get("wide_rows"):
-        a = wide["sides"]["SelectiveNB"]["seconds"]
-        b = wide["sides"]["khiops"]["seconds"]
-        job = "a million rows x 50 columns, Khiops"
-        rows.append((job, seconds(a), seconds(b), times(a, b)))
-    return rows
+def tables() -> list[Row] | None:
+    """Classifiers of mixed tables."""
+    folder = STUDIES / "table_classifiers"
+    found, taken = table_classifiers.stored(folder), table_classifiers.fastest(folder)
+    rows = []
+    for peer, label in table_classifiers.LABELS.items():
+        one = table_classifiers.compared(found, "SelectiveNB", peer)
+        if not one["sets"]:
+            continue
+        ratios = table_classifiers.times_faster(taken, "SelectiveNB", peer).values()
+        told = [
+            f"AUC {one['AUC'][side]:.4f}, log loss {one['log loss'][side]:.4f}"
+            for side in ("ours", "peer")
+        ]
+        times_told = f"{statistics.median(ratios):.1f} (median)" if ratios else ""
+        rows.append((f"mixed tables, {one['sets']} sets, {label}", *told, times_told))
+    wide = read_parts(folder).get("wide_rows", {"sides": {}})["sides"]
+    for peer, label in table_classifiers.LABELS.items():
+        if "SelectiveNB" in wide and peer in wide:
+            a, b = wide["SelectiveNB"]["seconds"], wide[peer]["seconds"]
+            job = f"a million rows x 50 columns, {label}"
+            rows.append((job, seconds(a), seconds(b), times(a, b)))
+    return rows or None
 
 
-def river() -> list[Row] | None:
-    """Streams, test then train."""
+def stream_peers() -> list[Row] | None:
+    """Streams, test then train; rows per second of the processors."""
     summary = scores(STUDIES / "streams")
     if not summary:
         return None
-    names = ("SelectiveNB", "GaussianNB", "HoeffdingTree", "HoeffdingAdaptiveTree")
-    streams = [s for s in summary.values() if all(name in s for name in names)]
-    loss = {n: statistics.fmean(s[n]["log loss"] for s in streams) for n in names}
-    rows_of = sum(s["SelectiveNB"]["tested rows"] for s in streams)
+    ours = "SelectiveNB"
+    names = [name for name in PEERS if all(name in s for s in summary.values())]
+    streams = list(summary.values())
+    loss = {
+        n: statistics.fmean(s[n]["log loss"] for s in streams) for n in [ours, *names]
+    }
+    rows_of = sum(s[ours]["tested rows"] for s in streams)
     rate = {
         n: rows_of / sum(s[n]["tested rows"] / s[n]["rows per second"] for s in streams)
-        for n in names
+        for n in loss
     }
-    ours = f"log loss {loss['SelectiveNB']:.3f}, {rate['SelectiveNB']:,.0f} rows/s"
     return [
         (
-            f"{len(streams)} streams, test then train, River's {name}",
-            ours,
+            f"{len(streams)} streams, test then train, {name}",
+            f"log loss {loss[ours]:.3f}, {rate[ours]:,.0f} rows/s",
             f"log loss {loss[name]:.3f}, {rate[name]:,.0f} rows/s",
-            f"{rate['SelectiveNB'] / rate[name]:.0f}",
+            times(1.0 / rate[ours], 1.0 / rate[name]),
         )
-        for name in names[1:]
+        for name in names
     ]
 
 
 def streams_lost() -> list[str]:
-    """Return the streams on which one of River's models has the lower log loss."""
+    """Return the streams on which one of the peers has the lower log loss."""
     return [
         name
         for name, sides in scores(STUDIES / "streams").items()
-        if "SelectiveNB" in sides
-        and min(side["log loss"] for side in sides.values())
+        if min(sides[peer]["log loss"] for peer in PEERS if peer in sides)
         < sides["SelectiveNB"]["log loss"]
     ]
 
@@ -224,8 +228,8 @@ SOURCES: tuple[tuple[str, Callable[[], list[Row] | None]], ...] = (
     ("results/screening_speed.json", screening_speed),
     ("results/text_counting.json, results/text_prediction.json", texts),
     ("results/wide_weights_speed.json", wide_weights),
-    ("studies/results/khiops_comparison", khiops),
-    ("studies/results/streams", river),
+    ("studies/results/table_classifiers", tables),
+    ("studies/results/streams", stream_peers),
 )
 
 

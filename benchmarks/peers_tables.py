@@ -347,8 +347,8 @@ def cited_section() -> str:
     lost = peers_cited.streams_lost()
     if lost:
         parts.append(
-            f"One of River's models has the lower log loss on {len(lost)} streams: "
-            f"{', '.join(lost)}. The trees were timed on a busier machine than ours.\n"
+            f"One of the peers has the lower log loss on {len(lost)} streams: "
+            f"{', '.join(lost)}.\n"
         )
     return "\n".join(parts)
 

@@ -69,7 +69,7 @@ def test_counts_are_those_of_all_rows():
 def test_abrupt_drift_is_found_and_forgotten():
     before, labels_before = rows(20_000)
     after, labels_after = rows(20_000, seed=2, flip=True)
-    model = learn(SelectiveNB(), before, labels_before, 1000, classes=[0, 1])
+    model = learn(SelectiveNB(pairs=0), before, labels_before, 1000, classes=[0, 1])
     learn(model, after, labels_after, 1000)
     assert len(model.drifts_) == 1
     assert abs(model.drifts_[0] - 20_000) <= 1000

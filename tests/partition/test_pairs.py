@@ -91,7 +91,7 @@ def test_places_and_tables_of_a_pair():
         place, axes[0].cells[of_rows[0]] * 4 + axes[1].cells[of_rows[1]]
     )
     table = np.bincount(place * 2 + y, minlength=65 * 2).reshape(-1, 2).astype(float)
-    (pair,), (without,) = average_pairs([(0, 1)], axes, [table], count)
+    (pair,), (without,) = average_pairs([(0, 1)], axes, [levels], [table], count)
     assert pair.shape == (16, 4)
     assert pair.evidence > 300
     mean = _core.average_boxes([table[:-1]], 2.0 * count / 600, [[4, 2]], True)[0]

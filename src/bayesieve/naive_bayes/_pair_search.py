@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from bayesieve import _core
 from bayesieve.naive_bayes._weighted import log_posterior
-from bayesieve.partition._averaged import STRENGTH, FineBins, Shape, class_shares
+from bayesieve.partition._averaged import STRENGTH, Shape, class_shares
 from bayesieve.partition._pairs import (
     Axis,
     PairShape,
@@ -24,7 +24,7 @@ from bayesieve.partition._pairs import (
 )
 from bayesieve.weights._terms import PartTerms
 
-__all__ = ["ChosenPairs", "PairRows", "choose_pairs"]
+__all__ = ["ChosenPairs", "PairRows", "beside_pairs", "choose_pairs"]
 
 #: Columns whose pairs are looked at: those that say most.
 MOST_COLUMNS = 50
@@ -51,7 +51,7 @@ class PairRows:
     ----------
     columns : ndarray of shape (n_columns,)
         Numbers of the columns with a term, in the table.
-    fine : list of FineBins
+    axes : list of Axis
         Of these columns.
     bins : ndarray of shape (n_rows, n_columns)
     shapes : list of Shape
@@ -66,7 +66,7 @@ class PairRows:
     """
 
     columns: np.ndarray
-    fine: list[FineBins]
+    axes: list[Axis]
     bins: np.ndarray
     shapes: list[Shape]
     codes: np.ndarray
@@ -158,21 +158,18 @@ class _Search:
         self.n_classes = rows.class_count.shape[0]
         self.n_rows = float(rows.class_count.sum())
         self.alpha = STRENGTH * class_shares(rows.class_count)
-        self.axes = [
-            Axis.from_bins(own, shape.probabilities)
-            for own, shape in zip(rows.fine, rows.shapes, strict=True)
-        ]
+        self.axes = rows.axes
         # Every so many rows are judged by.
         self.step = step = -(-rows.codes.shape[0] // MOST_ROWS)
         bins = rows.bins[::step]
-        self.cells = np.empty((len(rows.fine), bins.shape[0]), np.uint8)
+        self.cells = np.empty((len(rows.axes), bins.shape[0]), np.uint8)
         for k, axis in enumerate(self.axes):
             # Every training value is known, so no cell is -1 here.
             self.cells[k] = axis.cells[bins[:, k]]
         evidence = np.array([own.evidence for own in rows.shapes])
         telling = np.argsort(-evidence * (0.1 + weights), kind="stable")
         self.candidates = np.sort(telling[:MOST_COLUMNS]).tolist()
-        self.batch = max(1, len(rows.fine))
+        self.batch = max(1, len(rows.axes))
         self.chosen: list[Set] = []
         self.shapes: list[PairShape] = []
         self.pool: list[Set] = list(combinations(self.candidates, 2))
@@ -235,8 +232,8 @@ class _Search:
         """Take sets up and find the weights of all terms."""
         rows = self.rows
         places, tables = [], []
-        for columns in passed:
-            levels = pair_levels(columns, self.axes, self.n_rows)
+        levels_of = [pair_levels(own, self.axes, self.n_rows) for own in passed]
+        for columns, levels in zip(passed, levels_of, strict=True):
             cells = [
                 self.axes[k].coarser(level)
                 for k, level in zip(columns, levels, strict=True)
@@ -248,16 +245,11 @@ class _Search:
             )
             tables.append(counted.reshape(-1, self.n_classes).astype(np.float64))
             places.append(place)
-        shapes, left_out = average_pairs(passed, self.axes, tables, rows.class_count)
-        log_shares = np.log(class_shares(rows.class_count))
-        parts, lifts = [], []
-        for place, own in zip(places, left_out, strict=True):
-            # Most cells lack most classes: only lines that a row has are kept.
-            lines = place * self.n_classes + rows.codes
-            there = np.bincount(lines, minlength=len(own)) > 0
-            parts.append((np.cumsum(there) - 1)[lines])
-            lifts.append(np.log(own[there]) - log_shares)
-        self.terms = self.terms.beside(np.column_stack(parts), lifts)
+        shapes, left_out = average_pairs(
+            passed, self.axes, levels_of, tables, rows.class_count
+        )
+        shares = class_shares(rows.class_count)
+        self.terms = beside_pairs(self.terms, places, left_out, rows.codes, shares)
         self.chosen += passed
         self.shapes += [_in_table(own, rows.columns) for own in shapes]
         start = np.concatenate([self.weights, np.zeros(len(passed))])
@@ -267,7 +259,7 @@ class _Search:
 
     def extend(self) -> None:
         """Add the triples that extend the strongest pairs."""
-        of_pairs = self.weights[len(self.rows.fine) :]
+        of_pairs = self.weights[len(self.rows.axes) :]
         strongest = [
             self.chosen[i]
             for i in np.argsort(-of_pairs, kind="stable")
@@ -284,7 +276,27 @@ class _Search:
                     yield tuple(sorted((*pair, k)))
 
 
+def beside_pairs(
+    terms: PartTerms,
+    places: list[np.ndarray],
+    left_out: list[np.ndarray],
+    codes: np.ndarray,
+    shares: np.ndarray,
+) -> PartTerms:
+    """Terms and then those of pairs, by the cell of each row in each pair.
+
+    Each row is left out of its own tables, whose lines are those of `average_pairs`.
+    """
+    parts, lifts = [], []
+    for place, table in zip(places, left_out, strict=True):
+        # Most cells lack most classes: only lines that a row has are kept.
+        lines = place * shares.size + codes
+        there = np.bincount(lines, minlength=len(table)) > 0
+        parts.append((np.cumsum(there) - 1)[lines])
+        lifts.append(np.log(table[there]) - np.log(shares))
+    return terms.beside(np.column_stack(parts), lifts)
+
+
 def _in_table(shape: PairShape, columns: np.ndarray) -> PairShape:
     """A shape whose columns are counted in the table and not among the terms."""
-    places = tuple(int(columns[k]) for k in shape.columns)
-    return PairShape(**(shape.__dict__ | {"columns": places}))
+    return replace(shape, columns=tuple(int(columns[k]) for k in shape.columns))

@@ -12,30 +12,26 @@ from sklearn.utils.validation import check_is_fitted
 from bayesieve._compat import fit_context
 from bayesieve._description import Saved
 from bayesieve.naive_bayes._class_weight import check_class_weight, count_by_class
-from bayesieve.naive_bayes._shape_fit import ShapeFittedNB
-from bayesieve.naive_bayes._stream import StreamMemory, StreamPartitions
+from bayesieve.naive_bayes._shape_stream import ShapeStreamNB
+from bayesieve.naive_bayes._stream import StreamMemory
+from bayesieve.naive_bayes._stream_parts import StreamPartitions
 from bayesieve.naive_bayes._text_terms import TextTable, check_text_options, text_rule
 from bayesieve.naive_bayes._text_weighted import TextFit
 from bayesieve.naive_bayes._weighted import log_posterior, log_prior_of
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import log_likelihood_tables
-from bayesieve.weights import (
-    PartTerms,
-    WeightResult,
-    follow,
-    optimizer_of,
-    search,
-)
+from bayesieve.weights import PartTerms, WeightResult
 from bayesieve.weights._text_candidates import TextRule
 
 __all__ = ["StreamNB"]
 
 
-class StreamNB(ShapeFittedNB):
+class StreamNB(ShapeStreamNB):
     """Base: a model that goes on learning by `partial_fit`.
 
     Owns ``drifts_`` and ``n_rows_seen_``, the memory of the stream, and the partitions:
-    with a stream they are those of the model with the counts of all rows so far.
+    with a stream they are those of the model with the counts of all rows so far. What
+    is done with best partitions is here, with averaged shapes in `ShapeStreamNB`.
     """
 
     _saved: ClassVar[dict[str, Saved]] = {
@@ -58,14 +54,17 @@ class StreamNB(ShapeFittedNB):
     ) -> Self:
         """Learn from more rows of a stream, in constant memory.
 
-        The first rows (or an earlier `fit`) give partitions and weights, so the model
-        predicts from then on. Later rows update the counts of parts. Weights follow:
-        they are searched again after every half window of rows ("auto", "convex"), or
-        take a few steps of a descent on the criterion with each call (the others).
-        Partitions are searched again when the number of rows has doubled (four times
-        that once the window is full), when a class comes for the first time, and from
-        the latest rows alone when the stream has changed. What the columns are is
-        settled by the first rows.
+        The first rows (or an earlier `fit`) give shapes or partitions and weights, so
+        the model predicts from then on. Later rows update the counts of bins and
+        parts. Averaged shapes follow when the rows have grown by a twentieth, and
+        whenever weights are searched. Weights follow: they are searched again after
+        every half window of rows ("auto", "convex"), or take a few steps of a descent
+        on the criterion with each call (the others). Partitions, fine bins and pairs
+        are chosen again when the number of rows has doubled (four times that once the
+        window is full), when a class comes for the first time, and from the latest
+        rows alone when the stream has changed. Pairs are chosen by the rows of the
+        window; their cells are counted from then on. What the columns are, and whether
+        partitions are averaged, is settled by the first rows.
 
         Parameters
         ----------
@@ -93,10 +92,14 @@ class StreamNB(ShapeFittedNB):
                 for own in self._texts
             ]
             stream = self._new_stream(rules)
-            stream.start_from(self.partitions_, self.class_count_)
+            shapes: tuple[Any, ...] = ()
+            if not self._reader.text.any():  # tables with texts go on without
+                self._refuse_other_kind(self._is_shaped)
+                shapes = (self.shapes_, self.pair_shapes_) if self._is_shaped else ()
+            stream.start_from(self.partitions_, self.class_count_, *shapes)
             stream.texts.start_from(self._texts, self.class_count_)
             self.n_rows_seen_ = stream.rows_since_start
-            stream.in_use = StreamPartitions.from_memory(stream)
+            stream.in_use = stream.new_parts()
             self._stream = stream
         if self._stream is not None:
             return self._go_on(self._stream, X, y, classes, sample_weight)
@@ -119,7 +122,7 @@ class StreamNB(ShapeFittedNB):
         return self
 
     def refresh(self) -> Self:
-        """Search the partitions of a stream again now, and then the weights."""
+        """Search partitions and pairs of a stream again now, and then the weights."""
         check_is_fitted(self, "weights_")
         if self._stream is None:
             raise ValueError(
@@ -128,6 +131,7 @@ class StreamNB(ShapeFittedNB):
             )
         self._refuse_balanced()
         stream = self._stream
+        self._refuse_other_kind(stream.averages)
         stream.refuse_torn()
         stream.is_whole = False
         stream.renew()
@@ -144,6 +148,21 @@ class StreamNB(ShapeFittedNB):
                 "an error costs."
             )
 
+    @property
+    def _averages(self) -> bool:
+        """Whether rows are learnt as averaged shapes: tables without texts."""
+        return self.partitions == "averaged" and not self._reader.text.any()
+
+    def _refuse_other_kind(self, averages: bool) -> None:
+        """Refuse other partitions than those that were learnt so far."""
+        if averages != self._averages:
+            before = "averaged" if averages else "best"
+            raise ValueError(
+                "partitions cannot change while a stream is learnt. "
+                f"Got {self.partitions!r}, before that {before!r}. "
+                "Hint: fit begins anew."
+            )
+
     def _new_stream(self, rules: list[TextRule]) -> StreamMemory:
         return StreamMemory(
             self._reader,
@@ -152,6 +171,7 @@ class StreamNB(ShapeFittedNB):
             window=self.window,
             half_life=self.half_life,
             criterion=self.criterion,
+            averages=self._averages,
             rules=rules,
         )
 
@@ -159,6 +179,7 @@ class StreamNB(ShapeFittedNB):
         self, stream: StreamMemory, X: Any, y: Any, classes: Any, sample_weight: Any
     ) -> Self:
         stream.refuse_torn()
+        self._refuse_other_kind(stream.averages)
         self._check_same_classes(classes)
         check_class_weight(self.class_weight, self.classes_, type(self).__name__)
         if self.window != stream.window:
@@ -199,10 +220,18 @@ class StreamNB(ShapeFittedNB):
         Nothing of the model changes before all of it is known, so an error on the way
         (in a callback, say) leaves a model that predicts as before.
         """
+        if stream.averages:
+            self._learn_shapes(stream)
+        else:
+            self._learn_parts(stream)
+
+    def _learn_parts(self, stream: StreamMemory) -> None:
+        """Learn with the best partitions."""
         class_count = stream.class_count.copy()
         factors = self._class_factors(class_count)
-        found, renewed = stream.next_partitions()
-        tables = log_likelihood_tables(found.part_counts(stream), stream.class_count)
+        found, renewed = stream.next_parts()
+        assert isinstance(found, StreamPartitions)
+        tables = log_likelihood_tables(found.placed.counts(stream), stream.class_count)
         before = None if renewed else self.weights_[found.informative]
         how = self._next_search(stream, renewed)
         fitted = result = None
@@ -216,6 +245,7 @@ class StreamNB(ShapeFittedNB):
             weights = np.asarray(result.weights)
         assert weights is not None  # new partitions are searched
         stream.in_use = found
+        self._set_no_shapes()
         self.levels_ = np.array([p.level for p in found.partitions])
         self._set_prior(class_count, factors)
         self._set_weights(found.informative, weights, tables)
@@ -227,21 +257,6 @@ class StreamNB(ShapeFittedNB):
             self._set_no_texts()
         if result is not None:
             self._tell(result)
-
-    def _next_search(
-        self, stream: StreamMemory, renewed: bool
-    ) -> Callable[..., WeightResult] | None:
-        """How the weights are found next: searched, a few steps on, or kept."""
-        how: Callable[..., WeightResult] = search
-        if not renewed:
-            optimizer = optimizer_of(self.optimizer)
-            quick = optimizer.is_quick_from_near(self._penalty_exponent())
-            stream.rows_since_search += stream.last_places.shape[0]
-            if quick and stream.rows_since_search < stream.window // 2:
-                return None
-            how = search if quick else follow
-        stream.rows_since_search = 0
-        return how
 
     def _stream_texts(
         self,
@@ -255,7 +270,7 @@ class StreamNB(ShapeFittedNB):
         filled, name = stream.filled, type(self).__name__
         weights = stream.weights[:filled]
         table = TextTable(
-            found.parts[:filled],
+            found.placed.parts[:filled],
             [len(own) for own in tables],
             [window[:filled] for window in stream.texts.window],
             stream.texts.rules,
@@ -276,20 +291,11 @@ class StreamNB(ShapeFittedNB):
             rows,
             ngrams,
             self._prior_of(found.partitions, found.informative),
-            share=self._window_share(stream),
+            share=stream.window_share(stream.class_count.sum()),
             penalty=None if renewed else stream.texts.penalty,
         )
         stream.texts.penalty = fitted.penalty
         return fitted
-
-    @staticmethod
-    def _window_share(stream: StreamMemory) -> float:
-        """Share of the window in all rows.
-
-        Probabilities rest on all rows, so the penalty is shared among all of them.
-        """
-        total = max(float(stream.class_count.sum()), 1.0)
-        return min(1.0, float(stream.weights[: stream.filled].sum()) / total)
 
     def _stream_weights(
         self,
@@ -304,12 +310,12 @@ class StreamNB(ShapeFittedNB):
         filled = stream.filled
         weights, codes = stream.weights[:filled], stream.codes[:filled]
         problem = self._problem(
-            PartTerms(found.parts[:filled], tables, self.classes_.shape[0]),
+            PartTerms(found.placed.parts[:filled], tables, self.classes_.shape[0]),
             codes,
             log_prior_of(stream.class_count, factors),
             count_by_class(None if (weights == 1.0).all() else weights, factors, codes),
             self._prior_of(found.partitions, found.informative),
-            self._window_share(stream),
+            stream.window_share(stream.class_count.sum()),
         )
         return self._searched(how, problem, before, k=self.k)
 
@@ -329,7 +335,7 @@ class StreamNB(ShapeFittedNB):
             check_is_fitted(self, "_partitions")
             return self._partitions
         assert self._stream.in_use is not None
-        return self._stream.in_use.counted(self._stream)
+        return self._stream.counted(self._stream.in_use.partitions)
 
     @partitions_.setter
     def partitions_(self, found: list[ColumnPartition]) -> None:

@@ -145,9 +145,9 @@ class ShapedNB(TextWeightedNB):
             parts.append(own.place([bins[:, place[j]] for j in own.columns]))
         return np.column_stack(parts)
 
-    def _scores(self, table: TableRows) -> np.ndarray:
+    def _column_scores(self, table: TableRows) -> np.ndarray:
         if not self._is_shaped:
-            return super()._scores(table)
+            return super()._column_scores(table)
         terms = PartTerms(
             self._parts_of_terms(table), self._tables_of_terms(), self.classes_.shape[0]
         )

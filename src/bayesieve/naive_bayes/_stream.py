@@ -7,21 +7,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayesieve.naive_bayes._drift import DriftWatch
+from bayesieve.naive_bayes._stream_pairs import CountedPairs
+from bayesieve.naive_bayes._stream_parts import StreamPartitions, StreamShapes
 from bayesieve.naive_bayes._stream_texts import TextMemory
-from bayesieve.partition._bins import LevelBins, NumberBins, assign_columns
+from bayesieve.partition._averaged import (
+    FineBins,
+    Shape,
+    bins_of_numbers,
+    bins_of_values,
+)
+from bayesieve.partition._bins import (
+    LevelBins,
+    NumberBins,
+    assign_columns,
+    counts_of_parts,
+)
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
+from bayesieve.partition._pairs import PairShape
 from bayesieve.preprocessing._table_columns import Levels, TableReader
 from bayesieve.preprocessing._table_input import LabelledRows, TableRows
 from bayesieve.weights._text_candidates import TextRule
 
-__all__ = ["StreamMemory", "StreamPartitions"]
+__all__ = ["StreamMemory"]
 
 # Bins of a numerical column: cuts are then off by a thousandth of the rows at most.
 _NUMBER_BINS = 512
@@ -39,8 +53,8 @@ class StreamMemory:
     every row (older ones fading by `half_life`). The window is for the weights, which
     need rows, and for new bins when the stream has changed.
 
-    `window`, `half_life` and `criterion` are those of `SelectiveNB`; `rules` those of
-    the text columns.
+    `window`, `half_life` and `criterion` are those of `SelectiveNB`; `averages` says
+    whether its partitions are averaged; `rules` are those of the text columns.
     """
 
     def __init__(
@@ -52,6 +66,7 @@ class StreamMemory:
         window: int,
         half_life: float | None,
         criterion: str,
+        averages: bool,
         rules: Sequence[TextRule] = (),
     ) -> None:
         self.reader = reader
@@ -61,10 +76,13 @@ class StreamMemory:
         self.window = window
         self.half_life = half_life
         self.criterion = criterion
+        self.averages = averages
         n_columns = reader.categorical.shape[0]
         self.bins: list[NumberBins | LevelBins] = []
         self.class_count = np.zeros(classes.shape[0])
         self.partitions: list[ColumnPartition] = []
+        self.fine: list[FineBins] = []  # what partitions are averaged over
+        self.pairs = CountedPairs()
         self.rows_since_start = 0  # since the first row, or since the last drift
         self.bins_settled = False
         self.next_refresh = 0.0
@@ -72,7 +90,8 @@ class StreamMemory:
         self.is_whole = True  # False while rows are being added
         self.watch = DriftWatch()
         self.rows_since_search = 0  # of the weights
-        self.in_use: StreamPartitions | None = None  # by the model
+        self.rows_since_average = 0  # of the shapes
+        self.in_use: StreamPartitions | StreamShapes | None = None  # by the model
         # The window is a ring: row r of the stream is at place r % window.
         self.filled = 0
         self.place = 0
@@ -99,11 +118,19 @@ class StreamMemory:
         return int(self.classes.shape[0])
 
     def start_from(
-        self, partitions: Sequence[ColumnPartition], class_count: np.ndarray
+        self,
+        partitions: Sequence[ColumnPartition],
+        class_count: np.ndarray,
+        shapes: Sequence[Shape] = (),
+        pairs: Sequence[PairShape] = (),
     ) -> None:
-        """Go on from partitions fitted elsewhere: their parts are the first bins."""
+        """Go on from what was fitted elsewhere: its parts are the first bins.
+
+        With averaged shapes these are the bins of the shapes.
+        """
         self.bins = []
-        for partition in partitions:
+        cuts = [own.bins for own in shapes] or partitions
+        for partition, cut in zip(partitions, cuts, strict=True):
             if isinstance(partition.parts, ValueGrouping):
                 level = LevelBins(partition.values, self.n_classes, _LEVEL_BINS)
                 known = level.counts.shape[0] - 1  # those beyond share row 0
@@ -112,15 +139,21 @@ class StreamMemory:
                 level.counts[0] = partition.value_counts[known:].sum(axis=0)
                 self.bins.append(level)
             else:
-                bounds = partition.parts.bounds
-                inner = bounds[np.isfinite(bounds)]
-                number = NumberBins(inner, self.n_classes)
-                first = 0 if partition.parts.missing_alone else 1
-                number.counts[first : first + partition.n_parts] = partition.counts
+                assert not isinstance(cut.parts, ValueGrouping)
+                number = NumberBins(_finite(cut.parts.bounds), self.n_classes)
+                first = 0 if cut.parts.missing_alone else 1
+                number.counts[first : first + cut.n_parts] = cut.counts
                 self.bins.append(number)
         self.class_count = class_count.copy()
         self.partitions = list(partitions)
+        if self.averages:
+            self.fine = [FineBins(cut, None) for cut in cuts]  # of categories in pairs
+            maps = {j: self.parts_of_bins(j, cut) for j, cut in enumerate(cuts)}
+            numeric = tuple(self.reader.numeric_columns.tolist())
+            self.pairs = CountedPairs.from_shapes(pairs, maps, numeric)
+            self.fine = self._fine_bins()
         self.rows_since_start = math.ceil(class_count.sum())
+        self.rows_since_average = self.rows_since_start  # of bins as they are now
         self.bins_settled = True
         self.next_refresh = _SETTLED_GROWTH * self.rows_since_start
 
@@ -168,11 +201,16 @@ class StreamMemory:
                 "model saved earlier."
             )
 
-    def next_partitions(self) -> tuple[StreamPartitions, bool]:
-        """The partitions to learn with next, and whether they are new ones."""
+    def new_parts(self) -> StreamPartitions | StreamShapes:
+        """The parts that the memory has now."""
+        kind = StreamShapes if self.averages else StreamPartitions
+        return kind.from_memory(self)
+
+    def next_parts(self) -> tuple[StreamPartitions | StreamShapes, bool]:
+        """The parts to learn with next, and whether they are new ones."""
         if self.in_use is None or self.in_use.version != self.version:
-            return StreamPartitions.from_memory(self), True
-        self.in_use.place(self, self.last_places)
+            return self.new_parts(), True
+        self.in_use.placed.place(self, self.last_places)
         return self.in_use, False
 
     def add(self, rows: LabelledRows) -> np.ndarray:
@@ -185,17 +223,20 @@ class StreamMemory:
             self.bins_settled = True
             self.next_refresh = 0.0
         if not self.bins:
-            self._make_bins(rows.table)
+            self._make_bins(rows.table, rows.weights)
         bins = self._bins_of(rows.table, grow=True)
         fading = self._fading(n_rows, rows.weights)
         if fading is not None:
             self.class_count *= fading[0]
             for column in self.bins:
                 column.counts *= fading[0]
+            self.pairs.fade(fading[0])
+        self.pairs.extend(self.bins)
         self._count(bins, rows.codes, rows.weights, fading)
         self.texts.add(rows.table.texts, rows.codes, rows.weights, fading)
         self._remember(rows, bins)
         self.rows_since_start += n_rows
+        self.rows_since_average += n_rows
         return bins
 
     def _fading(
@@ -209,9 +250,12 @@ class StreamMemory:
         left = 0.5 ** ((after - steps) / self.half_life)
         return float(0.5 ** (after[0] / self.half_life)) if n_rows else 1.0, left
 
-    def _make_bins(self, table: TableRows) -> None:
+    def _make_bins(self, table: TableRows, weights: np.ndarray | None) -> None:
         numeric = iter(range(table.numbers.shape[1]))
         categorical = iter(table.levels)
+        # Averages feel where bins end, and a weight of two is the row twice; best
+        # partitions hardly do.
+        weights = weights if self.averages else None
         self.bins = []
         for is_categorical in self.reader.categorical:
             if is_categorical:
@@ -219,7 +263,9 @@ class StreamMemory:
                 self.bins.append(LevelBins(values, self.n_classes, _LEVEL_BINS))
             else:
                 column = table.numbers[:, next(numeric)]
-                bins = NumberBins.from_values(column, self.n_classes, _NUMBER_BINS)
+                bins = NumberBins.from_values(
+                    column, self.n_classes, _NUMBER_BINS, weights
+                )
                 self.bins.append(bins)
 
     def _bins_of(self, table: TableRows, *, grow: bool) -> np.ndarray:
@@ -256,6 +302,7 @@ class StreamMemory:
                 bins[:, j] * n_classes + codes, weights, column.counts.size
             )
             column.counts += cells.reshape(-1, n_classes)
+        self.pairs.add(bins, codes, weights)
 
     def _remember(self, rows: LabelledRows, bins: np.ndarray) -> None:
         n = rows.codes.shape[0]
@@ -291,6 +338,25 @@ class StreamMemory:
             rows[code] = row
         return np.asarray(rows[level.codes])
 
+    def window_share(self, n_rows: float) -> float:
+        """Share of the window in so many rows that probabilities rest on.
+
+        The penalty of weights is shared among all of these rows.
+        """
+        own = float(self.weights[: self.filled].sum())
+        return min(1.0, own / max(float(n_rows), 1.0))
+
+    def window_counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of the window as they are counted: bins, classes, what is left of each.
+
+        The oldest one comes first.
+        """
+        places = (self.place - self.filled + np.arange(self.filled)) % self.window
+        weights = self.weights[places]
+        fading = self._fading(self.filled, weights)
+        left = weights if fading is None else weights * fading[1]
+        return self.bin_rows[places], self.codes[places], left
+
     # ---------------------------------------------------------------- partitions
 
     def refresh(self) -> None:
@@ -316,21 +382,42 @@ class StreamMemory:
                     origin=self.reader.origins.get(j),
                 )
             self.partitions.append(partition)
+        if self.averages:
+            self.fine = self._fine_bins()
 
-    def part_counts(self, j: int, parts_of_bins: np.ndarray) -> np.ndarray:
-        """Class counts of the parts of column j, from the counts of its bins."""
-        n_parts = self.partitions[j].n_parts
-        counts = np.zeros((n_parts, self.n_classes))
-        for c in range(self.n_classes):
-            counts[:, c] = np.bincount(
-                parts_of_bins, self.bins[j].counts[:, c], n_parts
-            )
-        return counts
+    def _fine_bins(self) -> list[FineBins]:
+        """Fine bins of every column; cells of pairs that are counted are kept."""
+        self.pairs = self.pairs.without_unknown(self.bin_rows[: self.filled])
+        found = []
+        for j, (best, bins) in enumerate(zip(self.partitions, self.bins, strict=True)):
+            if isinstance(bins, LevelBins):
+                own = self.fine[j] if j in self.pairs.axes else bins_of_values(best)
+                parts = self.parts_of_bins(j, own.column)
+                # Values without a bin of their own count too.
+                table = counts_of_parts(bins.counts, parts, own.column.n_parts)
+                found.append(own.counted(table))
+            else:
+                assert not isinstance(best.parts, ValueGrouping)
+                kept = [_finite(best.parts.bounds), self.pairs.bounds(j, bins)]
+                fine = bins.fine_intervals(np.concatenate(kept))
+                found.append(bins_of_numbers(best, fine))
+        return found
 
-    def parts_of_bins(self, j: int) -> np.ndarray:
+    def parts_of_bins(self, j: int, partition: ColumnPartition) -> np.ndarray:
         """Part of each bin of column j."""
         bins: Any = self.bins[j]  # of the kind of the partition
-        return np.asarray(bins.parts_of_bins(self.partitions[j].parts))
+        return np.asarray(bins.parts_of_bins(partition.parts))
+
+    def counted(self, partitions: Sequence[ColumnPartition]) -> list[ColumnPartition]:
+        """Partitions with the counts of all rows so far."""
+        found = []
+        for j, own in enumerate(partitions):
+            counts = self.class_count[None, :].copy()
+            if own.level > 0:
+                parts = self.parts_of_bins(j, own)
+                counts = counts_of_parts(self.bins[j].counts, parts, own.n_parts)
+            found.append(replace(own, parts=replace(own.parts, counts=counts)))
+        return found
 
     def with_new_values(
         self, partitions: Sequence[ColumnPartition]
@@ -375,7 +462,8 @@ class StreamMemory:
             ],
         )
         codes, weights = self.codes[places], self.weights[places]
-        self._make_bins(table)
+        self._make_bins(table, None if (weights == 1.0).all() else weights)
+        self.pairs = CountedPairs()
         self.class_count = np.zeros(self.n_classes)
         bins = self._bins_of(table, grow=False)
         fading = self._fading(n_last, weights)
@@ -398,88 +486,10 @@ class StreamMemory:
         self.renew()
 
 
+def _finite(bounds: np.ndarray) -> np.ndarray:
+    return np.asarray(bounds[np.isfinite(bounds)])
+
+
 def _distinct_levels(rows: np.ndarray, values: list[Any]) -> Levels:
     used, codes = np.unique(rows, return_inverse=True)
     return Levels(codes.reshape(-1), [values[u] for u in used])
-
-
-@dataclass
-class StreamPartitions:
-    """One version of a stream's partitions, and the parts of the window's rows.
-
-    A model keeps the version it was learnt with until the next one is learnt.
-
-    Attributes
-    ----------
-    version : int
-        That of the stream's memory.
-    partitions : list of ColumnPartition
-    informative : ndarray of int64
-        Columns whose partition says something.
-    maps : list of ndarray
-        Part of each bin, for each informative column.
-    parts : ndarray of shape (window, n_informative)
-        Parts of the rows of the window.
-    """
-
-    version: int
-    partitions: list[ColumnPartition]
-    informative: np.ndarray
-    maps: list[np.ndarray]
-    parts: np.ndarray
-
-    @classmethod
-    def from_memory(cls, stream: StreamMemory) -> StreamPartitions:
-        """Follow the partitions a stream has now."""
-        informative = np.flatnonzero([p.level > 0 for p in stream.partitions])
-        widest = max((p.n_parts for p in stream.partitions), default=1)
-        parts = np.zeros(
-            (stream.window, informative.shape[0]),
-            dtype=np.uint8 if widest <= 256 else np.uint16,
-            order="F",
-        )
-        maps = [stream.parts_of_bins(int(j)) for j in informative]
-        found = cls(stream.version, stream.partitions, informative, maps, parts)
-        found.place(stream, np.arange(stream.filled))
-        return found
-
-    def place(self, stream: StreamMemory, rows: np.ndarray) -> None:
-        """Find the parts of some rows of the window."""
-        self._extend(stream)
-        bins = stream.bin_rows[rows]
-        for k, j in enumerate(self.informative):
-            self.parts[rows, k] = self.maps[k][bins[:, j]]
-
-    def part_counts(self, stream: StreamMemory) -> list[np.ndarray]:
-        """Class counts of the parts of each informative column, of all rows so far."""
-        self._extend(stream)
-        return [
-            stream.part_counts(j, known)
-            for j, known in zip(self.informative, self.maps, strict=True)
-        ]
-
-    def _extend(self, stream: StreamMemory) -> None:
-        """Values met since the groups were made belong to the default group."""
-        for k, j in enumerate(self.informative):
-            missing = stream.bins[j].counts.shape[0] - self.maps[k].shape[0]
-            if missing > 0:
-                grouping = self.partitions[j].parts
-                assert isinstance(grouping, ValueGrouping)
-                new = np.full(missing, grouping.default_group)
-                self.maps[k] = np.concatenate([self.maps[k], new])
-
-    def counted(self, stream: StreamMemory) -> list[ColumnPartition]:
-        """The partitions with the counts of all rows so far."""
-        counts = dict(
-            zip(self.informative.tolist(), self.part_counts(stream), strict=True)
-        )
-        whole = stream.class_count[None, :]
-        return [
-            replace(
-                partition,
-                parts=replace(
-                    partition.parts, counts=counts[j] if j in counts else whole.copy()
-                ),
-            )
-            for j, partition in enumerate(self.partitions)
-        ]

@@ -88,7 +88,7 @@ class TextWeightedNB(WeightedNaiveBayes):
         return self.class_intercept_ if self._texts else self.class_log_prior_
 
     def _scores(self, table: TableRows) -> np.ndarray:
-        scores = super()._scores(table)
+        scores = self._column_scores(table)
         for own, texts in zip(self._texts, table.texts, strict=True):
             scores += own.scores(texts)
         return scores

@@ -259,6 +259,10 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
 
     def _scores(self, table: TableRows) -> np.ndarray:
         """Unnormalised log posterior of each class, shape (n_rows, n_classes)."""
+        return self._column_scores(table)
+
+    def _column_scores(self, table: TableRows) -> np.ndarray:
+        """What the scores start from, and what the columns add."""
         used = self._used_columns()
         parts = part_indexes(
             self._cuts(), used.tolist(), self._reader, table.numbers, table.levels

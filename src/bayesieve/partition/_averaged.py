@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -50,7 +50,8 @@ class FineBins:
     ----------
     column : ColumnPartition
         Its parts are the bins. Of numbers the first bin holds missing values, of
-        categories the last one values that were never seen; either may be empty.
+        categories the last one values that were not there when bins were made (those
+        that a stream has met since); either may be empty.
     levels : ndarray of shape (n_bounds,) or None
         Of numbers, the first grid that has each bound. None of categories.
     """
@@ -66,9 +67,15 @@ class FineBins:
     @property
     def in_use(self) -> slice:
         """Bins that partitions are made of: without an empty one for the unknown."""
+        n_bins = self.column.n_parts
         if self.levels is None:
-            return slice(0, self.column.n_parts - 1)
-        return slice(0 if self.counts[0].any() else 1, self.column.n_parts)
+            return slice(0, n_bins if self.counts[-1].any() else n_bins - 1)
+        return slice(0 if self.counts[0].any() else 1, n_bins)
+
+    def counted(self, counts: np.ndarray) -> FineBins:
+        """The same bins with other counts."""
+        parts = replace(self.column.parts, counts=counts)
+        return replace(self, column=replace(self.column, parts=parts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from bayesieve import _core
-from bayesieve.partition._discretize import discretize
+from bayesieve.partition._discretize import FINE_LEVELS, FineIntervals, discretize
 from bayesieve.partition._group import ValueGrouping, group_values
 from bayesieve.partition._partition import IntervalPartition
 
-__all__ = ["LevelBins", "NumberBins", "assign_columns"]
+__all__ = ["LevelBins", "NumberBins", "assign_columns", "counts_of_parts"]
 
 # A stream cannot wait for proofs: the exact search only where it is over at once.
 _STREAM_BUDGET = 100_000
@@ -31,6 +31,16 @@ def assign_columns(
     start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
     everything = np.concatenate(bounds) if len(bounds) else np.empty(0)
     _core.assign_bins(numbers, everything, start, first, out)
+
+
+def counts_of_parts(
+    counts: np.ndarray, parts_of_bins: np.ndarray, n_parts: int
+) -> np.ndarray:
+    """Class counts of parts, from those of the bins that they are made of."""
+    found = np.zeros((n_parts, counts.shape[1]))
+    for c in range(counts.shape[1]):
+        found[:, c] = np.bincount(parts_of_bins, counts[:, c], n_parts)
+    return found
 
 
 class NumberBins:
@@ -49,17 +59,26 @@ class NumberBins:
 
     @classmethod
     def from_values(
-        cls, values: np.ndarray, n_classes: int, max_bins: int
+        cls,
+        values: np.ndarray,
+        n_classes: int,
+        max_bins: int,
+        weights: np.ndarray | None = None,
     ) -> NumberBins:
         """Bins of equal frequency, one for each value if there are few."""
-        there = np.sort(values[~np.isnan(values)])
+        known = ~np.isnan(values)
+        there = np.sort(values[known])
         last_of_value = np.append(
             np.flatnonzero(there[1:] != there[:-1]), there.shape[0] - 1
         )
         cuts = last_of_value[:-1]  # rows after which a bin may end
         if cuts.shape[0] >= max_bins:
-            wanted = np.arange(1, max_bins) * there.shape[0] // max_bins - 1
-            cuts = np.unique(cuts[np.minimum(cuts.searchsorted(wanted), cuts.size - 1)])
+            rows = np.arange(1, there.shape[0] + 1)
+            if weights is not None:
+                rows = np.cumsum(weights[known][np.argsort(values[known])])
+            wanted = np.arange(1, max_bins) * rows[-1] // max_bins
+            near = rows[cuts].searchsorted(wanted)
+            cuts = np.unique(cuts[np.minimum(near, cuts.size - 1)])
         low, high = there[cuts], there[cuts + 1]
         middle = 0.5 * low + 0.5 * high
         # Between neighbouring floats there is no middle; a bound goes to its left.
@@ -92,9 +111,49 @@ class NumberBins:
 
     def parts_of_bins(self, partition: IntervalPartition) -> np.ndarray:
         """Interval of each bin."""
-        inner = np.append(self.bounds, np.inf)
-        parts = partition.bounds.searchsorted(inner, side="left")
-        return np.concatenate([[0], parts])
+        return np.concatenate([[0], self._intervals(partition.bounds)])
+
+    def _intervals(self, bounds: np.ndarray) -> np.ndarray:
+        """Number of bounds below each bin of numbers."""
+        return bounds.searchsorted(np.append(self.bounds, np.inf), side="left")
+
+    def fine_intervals(self, kept: np.ndarray) -> FineIntervals:
+        """Unions of bins of equal frequency, as `discretize_finely` makes them of rows.
+
+        `kept` are bounds of bins that must be among theirs.
+        """
+        used = np.flatnonzero(self.counts[1:].sum(axis=1) > 0)
+        ends, levels = _equal_frequency(self.counts[1 + used].sum(axis=1))
+        bounds = self.bounds[used[ends - 1]]
+        more = np.setdiff1d(kept, bounds)
+        bounds = np.concatenate([bounds, more])
+        levels = np.concatenate([levels, np.full(more.size, levels.max(initial=0))])
+        order = np.argsort(bounds)
+        bounds, levels = bounds[order], levels[order]
+        parts = np.concatenate([[0], 1 + self._intervals(bounds)])
+        counts = counts_of_parts(self.counts, parts, bounds.size + 2)
+        return FineIntervals(bounds, levels, counts)
+
+
+def _equal_frequency(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of bins of equal frequency, and the first level that has each of them.
+
+    Those of level 0 are nearest to the quarters of the rows, of the next one to the
+    eighths, and so on; a level without an end of its own is none.
+    """
+    below = np.concatenate([[0.0], np.cumsum(rows)])
+    level = np.full(rows.size, -1)  # of the end before each row
+    number = 0
+    for g in range(2, FINE_LEVELS + 1) if rows.size > 1 else ():
+        wanted = below[-1] * np.arange(1, 2**g) / 2**g
+        end = np.clip(below.searchsorted(wanted), 1, rows.size - 1)
+        nearer = (end > 1) & (wanted - below[end - 1] <= below[end] - wanted)
+        end = end - nearer
+        new = end[level[end] < 0]
+        level[new] = number
+        number += bool(new.size)
+    ends = np.flatnonzero(level >= 0)
+    return ends, level[ends]
 
 
 class LevelBins:
@@ -150,5 +209,6 @@ class LevelBins:
     def parts_of_bins(self, grouping: ValueGrouping) -> np.ndarray:
         """Group of each bin."""
         parts = np.full(self.counts.shape[0], grouping.default_group, dtype=np.int64)
-        parts[1 : grouping.group.shape[0] + 1] = grouping.group
+        known = grouping.group[: self.counts.shape[0] - 1]  # others share bin 0
+        parts[1 : known.shape[0] + 1] = known
         return parts

@@ -18,6 +18,7 @@ from bayesieve.partition._partition import (
 
 __all__ = [
     "DEFAULT_EXACT_BUDGET",
+    "FINE_LEVELS",
     "FineIntervals",
     "discretize",
     "discretize_columns",

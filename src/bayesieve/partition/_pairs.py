@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from bayesieve.partition._averaged import (
 )
 
 __all__ = [
+    "UNKNOWN",
     "Axis",
     "PairShape",
     "average_pairs",
@@ -28,6 +29,7 @@ __all__ = [
 PAIR_LEVELS = 4
 #: Rows from which on an axis of a triple has 8 cells and not 4.
 _FINE_TRIPLES = 2000
+#: Cell of values that the rows have not shown.
 UNKNOWN = -1
 #: Chi-square distance of the class probabilities of neighbouring bins at a step.
 _SHARP = 2.0
@@ -66,10 +68,14 @@ class Axis:
         cells[used[:apart]] = 0
         there = used[apart:]
         cells[there] = apart + _merged(rows[there], probabilities[there], most - apart)
+        return cls.from_cells(cells, is_ordered=bins.levels is not None)
+
+    @classmethod
+    def from_cells(cls, cells: np.ndarray, *, is_ordered: bool) -> Axis:
+        """The axis of given cells; those of categories could be in any order."""
         n_cells = int(cells.max(initial=0)) + 1
         level = max(n_cells - 1, 0).bit_length()
-        log_orders = 0.0 if bins.levels is not None else _log_arrangements(n_cells)
-        return cls(cells, level, log_orders)
+        return cls(cells, level, 0.0 if is_ordered else _log_arrangements(n_cells))
 
     def coarser(self, level: int) -> np.ndarray:
         """Cell of each bin on at most 2 ** level cells."""
@@ -168,37 +174,42 @@ def place_rows(
 
 def average_pairs(
     sets: Sequence[tuple[int, ...]],
-    axes: Sequence[Axis],
+    axes: Sequence[Axis] | Mapping[int, Axis],
+    levels: Sequence[tuple[int, ...]],
     tables: Sequence[np.ndarray],
     class_count: np.ndarray,
+    *,
+    leave_one_out: bool = True,
 ) -> tuple[list[PairShape], list[np.ndarray]]:
-    """Average over all recursive halvings of the grid of each set of columns. **Exact**.
+    """Average over all recursive halvings of the grid of each set; **exact**.
 
     Parameters
     ----------
     sets : sequence of tuples of int
         Two or three columns each.
-    axes : sequence of Axis
-        One for each column of the table.
+    axes : sequence or mapping of Axis
+        Of the columns, by the numbers in the sets.
+    levels : sequence of tuples of int
+        Halvings of the axes of each set, see `pair_levels`.
     tables : sequence of ndarray of shape (n_cells + 1, n_classes)
         Class counts of the cells of each set, see `PairShape`.
     class_count : ndarray of shape (n_classes,)
+    leave_one_out : bool, default=True
+        Whether to make tables without each row.
 
     Returns
     -------
     shapes : list of PairShape
     left_out : list of ndarray of shape ((n_cells + 1) * n_classes, n_classes)
-        As in `AveragedColumns`.
+        As in `AveragedColumns`; empty unless wanted.
     """
     shares = class_shares(class_count)
     alpha = STRENGTH * shares
-    n_rows = float(class_count.sum())
-    levels = [pair_levels(columns, axes, n_rows) for columns in sets]
     answers = _core.average_boxes(
         [np.ascontiguousarray(table[:-1]) for table in tables],
         alpha,
         [list(own) for own in levels],
-        True,
+        leave_one_out,
     )
     unknown = np.sqrt(shares * (1.0 - shares) / (STRENGTH + 1.0))
     shapes, left_out = [], []
@@ -221,7 +232,8 @@ def average_pairs(
                 log_z - one_part,
             )
         )
-        left_out.append(np.vstack([without, np.tile(shares, (shares.size, 1))]))
+        if leave_one_out:
+            left_out.append(np.vstack([without, np.tile(shares, (shares.size, 1))]))
     return shapes, left_out
 
 
