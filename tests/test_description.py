@@ -45,14 +45,15 @@ def test_a_description_fits_together(name):
         if terms := getattr(model, "text_terms_", {}):
             # N-grams stand for the columns of texts, numbered after all columns.
             m, names = model.n_features_in_, model._column_names()
-            assert np.sum(columns >= m) == sum(map(len, terms.values()))
+            n_terms = sum(map(len, terms.values()))
+            assert np.sum(columns >= m) == n_terms + found.n_pairs
             texts = [names.index(name) for name, own in terms.items() if own]
             columns = np.union1d(columns[columns < m], texts)
-        elif pairs := getattr(model, "pairs_", []):
+        if pairs := getattr(model, "pairs_", []):
             m = model.n_features_in_
-            assert np.sum(columns >= m) == len(pairs) == found.n_pairs
+            assert len(pairs) == found.n_pairs
+            assert (found.indices >= found.table.shapes.first_pair).sum() == len(pairs)
             columns = np.union1d(columns[columns < m], np.concatenate(pairs))
-            assert found.n_used == columns.size
         np.testing.assert_array_equal(columns, model.support_indices_)
 
 

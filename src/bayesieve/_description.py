@@ -144,6 +144,8 @@ class TableShapes:
     pair_weights : ndarray of shape (n_pairs,)
     pair_sizes : ndarray of shape (n_pairs,)
         Mean size of the term of each pair in the scores, in nats.
+    first_pair : int
+        Number of the first pair among the features, after columns and n-grams.
     shares : ndarray of shape (n_classes,)
         Class shares that the shapes are relative to.
     ranges : ndarray of shape (n_columns, 2) or None
@@ -154,6 +156,7 @@ class TableShapes:
     pairs: Sequence[PairShape]
     pair_weights: np.ndarray
     pair_sizes: np.ndarray
+    first_pair: int
     shares: np.ndarray
     ranges: np.ndarray | None
 
@@ -168,8 +171,8 @@ class Description:
     n_features : int
         Features there were to choose among.
     indices : ndarray of int64 of shape (k,)
-        Columns in use; n-grams of a table's texts, or pairs of its columns, are
-        numbered after its columns.
+        Columns in use; n-grams of a table's texts are numbered after its columns, and
+        pairs of its columns after these.
     score : ndarray of shape (k,)
         What makes one feature stronger than another.
     score_name : str
@@ -211,7 +214,7 @@ class Description:
     total : int
         Features in use; those here may be the strongest of them.
     n_used : int
-        The same, but of a table with pairs its columns in use, alone or in pairs.
+        The same, but a pair is none: its columns are in use, alone or in pairs.
     owner : str
         Name of the estimator's class.
     """

@@ -269,7 +269,7 @@ def test_shapes_are_those_of_the_model():
     model, report = pair_model(), pair_report()
     shapes = report.shapes
     assert shapes["odds"]
-    assert shapes["used"] == report.data["selected"] == model.support_indices_.size
+    assert report.data["selected"] == model.support_indices_.size
     used = np.flatnonzero(model.weights_)
     assert len(shapes["columns"]) == shapes["n_columns"] == used.size
     names = model._column_names()

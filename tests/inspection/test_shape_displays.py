@@ -194,6 +194,14 @@ def test_given_axes_are_drawn_on(model):
     assert ShapeDisplay.from_estimator(fitted, 1, ax=ax).ax_ is ax
 
 
+def test_nothing_is_drawn_where_rows_do_not_differ():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), np.ones(200)])
+    fitted = SelectiveNB().fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="nothing to draw: rows do not differ in"):
+        ShapeDisplay.from_estimator(fitted, "x1")
+
+
 def test_what_has_no_shapes_is_refused(model):
     _, X, y = model
     best = SelectiveNB(partitions="best").fit(X, y)

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from bayesieve import AveragedNB, Explanation, SelectiveNB, load_model, save_model
+from bayesieve._description import describe
+from bayesieve.cli._features import selected_features
 
 #: Sums of a few dozen terms of a few nats, each rounded.
 ROUNDING = 1e-10
@@ -178,6 +180,42 @@ def test_texts_are_explained_by_their_ngrams():
     assert explained.shown_input(met, 0) == str(note[0].split().count("keen"))
 
 
+def test_texts_beside_pairs():
+    rng = np.random.default_rng(2)
+    n = 1200
+    a, b = rng.normal(size=(2, n))
+    y = ((a > 0.3) ^ (b > 0.3)).astype(int)
+    said = {0: ["late", "unsure"], 1: ["keen", "glad"]}
+    talk = ["the", "man", "came", "by", "and", "we", "had", "a", "long", "talk"]
+    shown = np.where(rng.random(n) < 0.8, y, 1 - y)
+    note = [" ".join([*rng.choice(talk, 5), rng.choice(said[c])]) for c in shown]
+    X = pd.DataFrame({"a": a, "note": note, "b": b})
+    model = SelectiveNB(text_features=["note"]).fit(X, y)
+    assert model.pairs_ == [(0, 2)]
+    explained = model.explain(X)
+    expected = model.predict_joint_log_proba(X)
+    for own in (explained, explained.by_column()):
+        np.testing.assert_allclose(scores_of(own), expected, atol=ROUNDING)
+        np.testing.assert_allclose(own.values.mean(axis=0), 0.0, atol=ROUNDING)
+    assert explained.by_column().features == ["a", "note", "b"]
+    assert {'note: "keen"', "a \u00d7 b"} <= set(explained.features)
+    found = describe(model)
+    assert sorted(found.names) == sorted(explained.features)
+    weights = dict(zip(found.names, found.weights[0], strict=True))
+    assert weights["a \u00d7 b"] == model.pair_weights_[0]
+    terms = model.text_terms_["note"]
+    at = terms.index("keen")
+    assert weights['note: "keen"'] == model.text_weights_["note"][at]
+    towards = dict(zip(found.names, found.towards, strict=True))
+    assert (towards['note: "keen"'], towards["a \u00d7 b"]) == (1, None)
+    assert found.sentence.startswith("2 of 2 columns, alone or in 1 pair, and ")
+    assert found.n_used == 2 + len(terms)
+    assert found.n_used + 1 >= found.total
+    features = {own.name: own.parts for own in selected_features(found)}
+    assert features['note: "keen"'] == "for 1"
+    assert features["a \u00d7 b"].endswith(" cells")
+
+
 def test_ready_made_log_likelihoods(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=200)
@@ -321,6 +359,33 @@ def test_terms_beyond_the_first_are_told_together(paired):
     assert len(lines) == 5
     assert lines[3][0] == f"{len(one.features) - 2} more"
     assert sum(nats for *_, nats in lines[:-1]) == pytest.approx(lines[-1][2])
+
+
+def test_dates_and_missing_values_are_written_short():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 900, 400)
+    day = pd.Timestamp("2021-03-01") + pd.to_timedelta(days, "D")
+    X = pd.DataFrame({"day": day, "x": rng.normal(size=400)})
+    X.loc[0, "day"], X.loc[1, "day"] = pd.Timestamp("2022-01-05"), pd.NaT
+    explained = SelectiveNB(pairs=0).fit(X, days > 300).explain(X.head(2))
+    place = explained.features.index("day")
+    assert explained.shown_input(place, 0) == "2022-01-05"
+    assert explained.shown_input(place, 1) == "missing"
+
+
+@pytest.mark.parametrize("kind", ["numpy", "list", "polars"])
+def test_rows_may_come_as_for_prediction(kind):
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    make = {"numpy": np.asarray, "list": np.ndarray.tolist, "polars": pl.DataFrame}
+    rows = make[kind](X)
+    model = SelectiveNB(pairs=0).fit(rows, X[:, 0] > 0)
+    explained = model.explain(rows)
+    expected = model.predict_joint_log_proba(rows)
+    np.testing.assert_allclose(scores_of(explained), expected, atol=ROUNDING)
+    assert explained.index is None
+    assert explained.shown_input(0, 0) == f"{X[0, 0]:.6g}"
 
 
 def test_notebooks_show_the_table_escaped():

@@ -153,6 +153,6 @@ EXPLAIN = Command(
     examples=(
         "bayesieve explain patients.model patients.csv",
         "bayesieve explain patients.model patients.csv --rows 10 --by-column",
-        "bayesieve explain patients.model patients.csv --rows 1000 --json > why.jsonl",
+        "bayesieve explain patients.model patients.csv --rows 1000 --json",
     ),
 )

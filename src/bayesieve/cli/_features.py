@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayesieve._description import Description
+    from bayesieve._description import Description, TableColumns
 
 __all__ = ["Feature", "certificate_fields", "selected_features"]
 
@@ -64,15 +64,8 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     by_class = _by_class(found, counts)
     parts: list[str | None] = [None] * len(columns)
     if found.table is not None:
-        # N-grams of texts, or pairs, come after the columns.
-        cuts, shapes = found.table.partitions, found.table.shapes
         parts = [
-            _cut(cuts[j])
-            if j < len(cuts)
-            else f"for {towards[i]}"
-            if shapes is None
-            else _grid(shapes.pairs[j - len(cuts)])
-            for i, j in enumerate(columns)
+            _cut(found.table, j, own) for j, own in zip(columns, towards, strict=True)
         ]
     rows = [
         Feature(*row)
@@ -98,10 +91,14 @@ def _by_class(found: Description, counts: Any) -> list[Any]:
     return list(table.T.tolist())
 
 
-def _grid(pair: Any) -> str:
-    return f"{' x '.join(str(size) for size in pair.n_cells)} cells"
-
-
-def _cut(partition: Any) -> str:
-    kind = "intervals" if partition.kind == "numerical" else "groups"
-    return f"{partition.n_parts} {kind}"
+def _cut(table: TableColumns, j: int, towards: Any) -> str:
+    """How a column or pair was cut, or what an n-gram speaks for."""
+    if j < len(table.partitions):
+        partition = table.partitions[j]
+        kind = "intervals" if partition.kind == "numerical" else "groups"
+        return f"{partition.n_parts} {kind}"
+    shapes = table.shapes
+    if shapes is not None and j >= shapes.first_pair:
+        sizes = shapes.pairs[j - shapes.first_pair].n_cells
+        return f"{' x '.join(map(str, sizes))} cells"
+    return f"for {towards}"

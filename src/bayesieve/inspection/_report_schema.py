@@ -283,7 +283,6 @@ _pair = record(
 )
 _shapes = record(
     odds=flag,
-    used=whole(),
     columns=many(_shape, LIMITS["columns"]),
     n_columns=whole(),
     pairs=many(_pair, LIMITS["pairs"]),

@@ -13,6 +13,7 @@ from bayesieve.inspection._shape_data import (
     ColumnCurve,
     column_curve,
     drawn_classes,
+    has_shape,
     is_crowded,
     pair_map,
     shown_bounds,
@@ -33,7 +34,13 @@ def shapes_section(table: TableColumns) -> dict[str, Any] | None:
         return None
     classes = drawn_classes(np.arange(shapes.shares.shape[0]), None)
     classes = classes[: LIMITS["classes"]]
-    used = np.flatnonzero(table.weights)
+    # A column of texts has a weight, but no shape.
+    used = np.flatnonzero(
+        [
+            w > 0 and has_shape(own)
+            for w, own in zip(table.weights, shapes.columns, strict=True)
+        ]
+    )
     order = used[np.argsort(-table.importances[used], kind="stable")].tolist()
     columns, room = [], _MOST_NUMBERS
     for j in order[: LIMITS["columns"]]:
@@ -41,10 +48,8 @@ def shapes_section(table: TableColumns) -> dict[str, Any] | None:
         if room < 0:
             break
         columns.append(_column(column_curve(table, shapes, j, classes)))
-    in_pairs = {j for pair in shapes.pairs for j in pair.columns}
     return {
         "odds": shapes.shares.shape[0] == 2,
-        "used": len(in_pairs | set(used.tolist())),
         "columns": columns,
         "n_columns": int(used.size),
         "pairs": _pairs(shapes, classes),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve._description import TableColumns, TableShapes, describe
+from bayesieve.partition._averaged import Shape
 from bayesieve.partition._bands import beta_band
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
@@ -24,6 +25,7 @@ __all__ = [
     "column_curve",
     "column_number",
     "drawn_classes",
+    "has_shape",
     "is_crowded",
     "pair_map",
     "pair_number",
@@ -136,6 +138,11 @@ def shapes_of(estimator: Any) -> tuple[TableColumns, TableShapes]:
             "shapes. Hint: PartitionDisplay draws partitions."
         )
     return table, table.shapes
+
+
+def has_shape(shape: Shape) -> bool:
+    """Whether rows differ in the column; texts are counted in no bin."""
+    return bool(np.count_nonzero(shape.bins.counts.any(axis=1)) > 1)
 
 
 def column_number(names: Sequence[str], feature: Any) -> int:

@@ -18,6 +18,7 @@ from bayesieve.inspection._shape_data import (
     column_curve,
     column_number,
     drawn_classes,
+    has_shape,
     is_crowded,
     shapes_of,
     shown_bounds,
@@ -92,6 +93,11 @@ class ShapeDisplay:
         table, shapes = shapes_of(estimator)
         names = [own.name for own in table.partitions]
         j = column_number(names, feature)
+        if not has_shape(shapes.columns[j]):
+            raise ValueError(
+                f"There is nothing to draw: rows do not differ in column {names[j]!r}, "
+                "or it holds texts. Hint: FeatureWeightsDisplay draws n-grams."
+            )
         classes = drawn_classes(shapes.columns[j].bins.classes, label)
         return cls(column_curve(table, shapes, j, classes)).plot(ax=ax)
 

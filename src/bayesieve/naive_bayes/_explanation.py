@@ -249,6 +249,8 @@ def _shown(value: Any) -> str:
         return "missing"
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[s]")).removesuffix("T00:00:00")
     return " ".join(str(value).split())
 
 

@@ -203,33 +203,68 @@ class ShapedNB(TextWeightedNB):
         if not self._is_shaped:
             return found
         assert found.table is not None
-        sizes, n_columns = self._pair_sizes(), self.n_features_in_
+        n_columns = self.n_features_in_
+        n_terms = sum(own.weights.size for own in self._texts)
         shapes = TableShapes(
             self.shapes_,
             self.pair_shapes_,
             self.pair_weights_,
-            sizes,
+            self._pair_sizes(),
+            n_columns + n_terms,
             self._shares(),
             self._ranges,
         )
         found = replace(found, table=replace(found.table, shapes=shapes))
-        if not self.pairs_:
-            return found
-        mains, names = self._used_columns(), self._column_names()
-        terms = [*names, *(_pair_name(names, own) for own in self.pairs_)]
-        n_used = int(self.support_indices_.size)
-        rest = "; the others have no weight" if n_used < n_columns else ""
+        return self._with_pairs(found, shapes, n_terms) if self.pairs_ else found
+
+    def _with_pairs(
+        self, found: Description, shapes: TableShapes, n_terms: int
+    ) -> Description:
+        """A description whose last features are pairs, after columns and n-grams."""
+        mains, n_pairs = self._used_columns(), len(shapes.pairs)
+        columns = self._column_names()
+        names = [*found.names_of(np.arange(shapes.first_pair))]
+        names += [_pair_name(columns, own) for own in self.pairs_]
+        ngrams = slice(found.total - n_terms, found.total)
+        assert found.weights is not None
+        of_terms = found.weights[0, ngrams]
+        towards = None
+        if found.towards is not None:
+            alone = np.full(mains.size, None), np.full(n_pairs, None)
+            towards = np.concatenate([alone[0], found.towards[ngrams], alone[1]])
+        in_use = int(np.count_nonzero(self.support_ & ~self._reader.text))
         return replace(
             found,
-            indices=np.concatenate([mains, n_columns + np.arange(sizes.size)]),
-            score=np.concatenate([super().feature_importances_[mains], sizes]),
-            sentence=f"{n_used:,} of {n_columns:,} columns used, alone or in "
-            f"{_pairs_told(self.pairs_)}{rest}.",
-            named=lambda columns: [terms[j] for j in columns.tolist()],
-            weights=self._weights_of_terms()[None],
-            total=mains.size + sizes.size,
-            n_used=n_used,
+            indices=np.concatenate(
+                [mains, found.indices[ngrams], shapes.first_pair + np.arange(n_pairs)]
+            ),
+            score=np.concatenate(
+                [
+                    super().feature_importances_[mains],
+                    found.score[ngrams],
+                    shapes.pair_sizes,
+                ]
+            ),
+            sentence=self._pairs_sentence(in_use, n_terms),
+            named=lambda places: [names[j] for j in places.tolist()],
+            weights=np.concatenate(
+                [self.weights_[mains], of_terms, self.pair_weights_]
+            )[None],
+            towards=towards,
+            total=mains.size + n_terms + n_pairs,
+            n_used=in_use + n_terms,
         )
+
+    def _pairs_sentence(self, in_use: int, n_terms: int) -> str:
+        """How many columns, pairs and n-grams are used."""
+        n_columns = self.n_features_in_ - len(self._texts)
+        told = f"{in_use:,} of {n_columns:,} columns"
+        pairs = f"alone or in {_pairs_told(self.pairs_)}"
+        if not self._texts:
+            rest = "; the others have no weight" if in_use < n_columns else ""
+            return f"{told} used, {pairs}{rest}."
+        n_distinct = sum(own.ngrams.n_distinct for own in self._texts)
+        return f"{told}, {pairs}, and {n_terms:,} of {n_distinct:,} n-grams used."
 
     # ------------------------------------------------------------------------- files
 
