@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent / "studies"))
 
-import khiops_tables
+import table_classifiers_tables as table_classifiers
 from ledger import read_parts
 from streams import PEERS, scores
 
@@ -160,26 +160,29 @@ def wide_weights() -> list[Row] | None:
     return rows
 
 
-def khiops() -> list[Row] | None:
-    """Selective naive Bayes of mixed tables."""
-    folder = STUDIES / "khiops_comparison"
-    one = khiops_tables.summaries(folder).get("SelectiveNB")
-    if one is None:
-        return None
-    rows = [
-        (
-            f"mixed tables, {one['sets']} sets x 10 folds, Khiops",
-            f"AUC {one['auc']['ours']:.4f}, {one['kept']['ours']:.1f} columns",
-            f"AUC {one['auc']['khiops']:.4f}, {one['kept']['khiops']:.1f} columns",
-            f"{one['times faster']['median']:.0f} (median)",
-        )
-    ]
-    if wide := read_parts(folder).get("wide_rows"):
-        a = wide["sides"]["SelectiveNB"]["seconds"]
-        b = wide["sides"]["khiops"]["seconds"]
-        job = "a million rows x 50 columns, Khiops"
-        rows.append((job, seconds(a), seconds(b), times(a, b)))
-    return rows
+def tables() -> list[Row] | None:
+    """Classifiers of mixed tables."""
+    folder = STUDIES / "table_classifiers"
+    found, taken = table_classifiers.stored(folder), table_classifiers.fastest(folder)
+    rows = []
+    for peer, label in table_classifiers.LABELS.items():
+        one = table_classifiers.compared(found, "SelectiveNB", peer)
+        if not one["sets"]:
+            continue
+        ratios = table_classifiers.times_faster(taken, "SelectiveNB", peer).values()
+        told = [
+            f"AUC {one['AUC'][side]:.4f}, log loss {one['log loss'][side]:.4f}"
+            for side in ("ours", "peer")
+        ]
+        times_told = f"{statistics.median(ratios):.1f} (median)" if ratios else ""
+        rows.append((f"mixed tables, {one['sets']} sets, {label}", *told, times_told))
+    wide = read_parts(folder).get("wide_rows", {"sides": {}})["sides"]
+    for peer, label in table_classifiers.LABELS.items():
+        if "SelectiveNB" in wide and peer in wide:
+            a, b = wide["SelectiveNB"]["seconds"], wide[peer]["seconds"]
+            job = f"a million rows x 50 columns, {label}"
+            rows.append((job, seconds(a), seconds(b), times(a, b)))
+    return rows or None
 
 
 def stream_peers() -> list[Row] | None:
@@ -225,7 +228,7 @@ SOURCES: tuple[tuple[str, Callable[[], list[Row] | None]], ...] = (
     ("results/screening_speed.json", screening_speed),
     ("results/text_counting.json, results/text_prediction.json", texts),
     ("results/wide_weights_speed.json", wide_weights),
-    ("studies/results/khiops_comparison", khiops),
+    ("studies/results/table_classifiers", tables),
     ("studies/results/streams", stream_peers),
 )
 

@@ -4,8 +4,10 @@ Run from anywhere, in an environment with the test extra; the report needs a Chr
 
     python docs/make_pictures.py
 
-All data are the built-in messages or made from a fixed seed, so that a picture changes
-only when the library does. Each file stays below 150 KB.
+Most data are the built-in messages or made from a fixed seed, so that a picture changes
+only when the library does. Shapes and pairs are those of real tables, `NAME.parquet` in
+the folder that BAYESIEVE_DATA names; their pictures stay as they are without it. Each
+file stays below 150 KB.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ def main() -> None:
     messages, labels = load_sms_spam(return_X_y=True)
     parts = train_test_split(messages, labels, stratify=labels, random_state=0)
     draw_displays(*parts)
+    draw_shapes()
     draw_reports(*parts)
     for path in sorted(FOLDER.glob("*.png")):
         size = path.stat().st_size
@@ -119,6 +122,29 @@ def draw_displays(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
     weighted = weighted_model(X_train, y_train, names)
     save(bayesieve.WeightPathDisplay.from_estimator(weighted), "weight_path")
     save(bayesieve.DiscountDisplay.from_estimator(weighted), "discounts")
+
+
+def draw_shapes() -> None:
+    """Draw shapes, pairs and a row of real tables."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("BAYESIEVE_DATA", default))
+    if not (folder / "uci_adult.parquet").is_file():
+        print(f"Shapes are not drawn: there is no uci_adult.parquet in {folder}")
+        return
+    adult = pd.read_parquet(folder / "uci_adult.parquet")
+    X, y = adult.drop(columns="label"), adult["label"]
+    model = bayesieve.SelectiveNB().fit(X, y)
+    for column, name in (("age", "shape_number"), ("education", "shape_category")):
+        save(bayesieve.ShapeDisplay.from_estimator(model, column), name)
+    pair = ("age", "education_num")
+    save(bayesieve.PairDisplay.from_estimator(model, pair), "pair")
+    row = bayesieve.ExplanationDisplay.from_estimator(model, X.iloc[[7]], max_terms=8)
+    save(row, "explanation")
+    board = pd.read_parquet(folder / "uci_tictactoe.parquet")
+    model = bayesieve.SelectiveNB().fit(board.drop(columns="label"), board["label"])
+    weights = zip(model.pair_weights_, model.pairs_, strict=True)
+    line = max((w, own) for w, own in weights if len(own) == 3)[1]
+    save(bayesieve.PairDisplay.from_estimator(model, line), "triple")
 
 
 def weighted_model(X: Any, y: Any, names: np.ndarray) -> Any:

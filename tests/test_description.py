@@ -48,6 +48,11 @@ def test_a_description_fits_together(name):
             assert np.sum(columns >= m) == sum(map(len, terms.values()))
             texts = [names.index(name) for name, own in terms.items() if own]
             columns = np.union1d(columns[columns < m], texts)
+        elif pairs := getattr(model, "pairs_", []):
+            m = model.n_features_in_
+            assert np.sum(columns >= m) == len(pairs) == found.n_pairs
+            columns = np.union1d(columns[columns < m], np.concatenate(pairs))
+            assert found.n_used == columns.size
         np.testing.assert_array_equal(columns, model.support_indices_)
 
 

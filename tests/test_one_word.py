@@ -18,7 +18,7 @@ GONE = {
     *("seed", "memory", "memory_limit", "categorical_columns", "threshold"),
 }
 #: Results and pictures name their fields after what they hold.
-RESULTS = ("Certificate", "Solution", "SparsityPath", "Interactions")
+RESULTS = ("Certificate", "Explanation", "Solution", "SparsityPath", "Interactions")
 
 
 def public_callables():

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from ledger import timed
 
 DEFAULT = "SelectiveNB"
 
@@ -68,3 +69,10 @@ def make(words: list[str]) -> Any:
 def kept(model: Any) -> int:
     """Return how many variables of a fitted estimator have a weight, alone or not."""
     return int(np.count_nonzero(model.support_))
+
+
+def fitted(words: list[str], X: Any, y: Any) -> tuple[Any, float]:
+    """Return a fitted estimator and the seconds of its fit."""
+    model = make(words)
+    seconds, _ = timed(lambda: model.fit(X, y))
+    return model, seconds

@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from measurement import data_folder, read_data, surroundings
+from measurement import data_folder, read_data, surroundings, timed
 
 __all__ = [
     "Ledger",
@@ -32,6 +32,7 @@ __all__ = [
     "read_data",
     "read_parts",
     "run_script",
+    "timed",
     "write_parts",
 ]
 

@@ -1,28 +1,18 @@
-"""Other people's packages, in an environment of their own, behind one small interface.
+"""The selectors of other people: their packages, and a process that knows the rows.
 
-`PeerWorker` starts peer_worker.py there with the training rows of one split. A question
-is a selector and its options, the answer its columns and seconds. Whoever does not
-answer within the limit is killed, and the next question starts a new process: some
-peers need hours where others need milliseconds.
+`PeerWorker` starts peer_worker.py in the peers' environment with the training rows of
+one split. A question is a selector and its options, the answer its columns and seconds.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 import sklearn
-from ledger import progress
+from own_environment import Worker, environment_python
 from scipy import sparse
 
 HERE = Path(__file__).resolve().parent
@@ -43,77 +33,25 @@ def requirements() -> list[str]:
 
 def peer_python(folder: Path = DEFAULT) -> Path:
     """Return the interpreter of the environment, made when it is not there."""
-    python, stamp = folder / "bin" / "python", folder / "complete.txt"
-    wanted = "\n".join(requirements())
-    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
-        progress(f"making {folder} with {', '.join(requirements())}")
-        install = [str(python), "-m", "pip", "install", "-q", *requirements()]
-        try:
-            make = [sys.executable, "-m", "venv", "--clear", str(folder)]
-            subprocess.run(make, check=True)
-            subprocess.run(install, check=True)
-        except subprocess.CalledProcessError as error:
-            sys.exit(
-                f"The peers' environment {folder} could not be made (code "
-                f"{error.returncode}, see above). Hint: it needs a package index."
-            )
-        stamp.write_text(wanted, encoding="utf-8")
-    return python
+    return environment_python(folder, requirements())
 
 
-class PeerWorker:
+class PeerWorker(Worker):
     """A process of the peers' environment that knows the rows of one split."""
 
     def __init__(self, X: Any, y: np.ndarray, environment: Path = DEFAULT) -> None:
-        self._python = peer_python(environment)
         self._folder = tempfile.TemporaryDirectory(prefix="peers_")
-        self._data = Path(self._folder.name) / "rows.npz"
-        self._labels = Path(self._folder.name) / "labels.npy"
-        sparse.save_npz(self._data, sparse.csr_matrix(X), compressed=False)
-        np.save(self._labels, y)
-        self._process: subprocess.Popen[str] | None = None
+        rows = Path(self._folder.name) / "rows.npz"
+        labels = Path(self._folder.name) / "labels.npy"
+        sparse.save_npz(rows, sparse.csr_matrix(X), compressed=False)
+        np.save(labels, y)
+        program = [str(peer_python(environment)), str(HERE / "peer_worker.py")]
+        super().__init__([*program, str(rows), str(labels)])
 
-    def __enter__(self) -> PeerWorker:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._end()
+    def close(self) -> None:
+        """End the process and remove its files."""
+        super().close()
         self._folder.cleanup()
-
-    def _start(self) -> subprocess.Popen[str]:
-        around = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-        process = subprocess.Popen(
-            [
-                str(self._python),
-                str(HERE / "peer_worker.py"),
-                str(self._data),
-                str(self._labels),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=around,
-            start_new_session=True,
-        )
-        process.stdout.readline()  # imports and rows are there
-        return process
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):  # its own helpers go with it
-            os.killpg(self._process.pid, signal.SIGKILL)
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._kill()
-            self._process.wait()
-            self._process.stdin.close()
-            self._process.stdout.close()
-            self._process = None
 
     def ask(self, selector: str, *, limit: float, **options: Any) -> dict[str, Any]:
         """Return the answer of a selector; `ended` is False when there is none.
@@ -122,23 +60,5 @@ class PeerWorker:
         several sizes at once, `supports`; peer_worker.py says what else. Without one
         `why` says what was in the way: the limit (seconds), memory, the peer's error.
         """
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = self._start()
         question = {"selector": selector, "limit": limit, **options}
-        print(json.dumps(question), file=self._process.stdin, flush=True)
-        late = threading.Event()
-        clock = threading.Timer(limit, lambda: (late.set(), self._kill()))
-        clock.start()
-        try:
-            line = self._process.stdout.readline()
-        finally:
-            clock.cancel()
-        if not line:
-            code = self._process.wait()
-            self._end()
-            why = (
-                f"no end within {limit:g} s" if late.is_set() else f"died, code {code}"
-            )
-            return {"ended": False, "why": why}
-        return json.loads(line)
+        return self.answer(question, limit)

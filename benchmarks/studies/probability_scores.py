@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
 
 CLIP = 1e-15
+BINS = 15
 
 
 def stratified_folds(
@@ -53,21 +54,39 @@ def all_classes(proba: np.ndarray, classes: np.ndarray, count: int) -> np.ndarra
     return result
 
 
-def weighted_auc(y: np.ndarray, proba: np.ndarray) -> float:
-    """Return the mean area of one class against the rest, weighted by frequency.
+def class_areas(y: np.ndarray, proba: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the area of each class against the rest and its rows; ties count one half.
 
-    Over the classes that the rows have; ties count one half. NaN for a single class.
+    Of the classes that the rows have; none for a single class.
     """
     n = y.shape[0]
     labels, counts = np.unique(y, return_counts=True)
     if labels.shape[0] < 2:
-        return float("nan")
-    total = 0.0
-    for label, count in zip(labels, counts, strict=True):
+        return np.empty(0), np.empty(0)
+    areas = np.empty(labels.shape[0])
+    for at, (label, count) in enumerate(zip(labels, counts, strict=True)):
         ranks = rankdata(proba[:, label])
         above = ranks[y == label].sum() - count * (count + 1) / 2
-        total += count * above / (count * (n - count))
-    return float(total / n)
+        areas[at] = above / (count * (n - count))
+    return areas, counts
+
+
+def weighted_auc(y: np.ndarray, proba: np.ndarray) -> float:
+    """Return the mean area of one class against the rest, weighted by frequency.
+
+    NaN for a single class.
+    """
+    areas, counts = class_areas(y, proba)
+    return float(np.average(areas, weights=counts)) if areas.size else float("nan")
+
+
+def macro_auc(y: np.ndarray, proba: np.ndarray) -> float:
+    """Return the mean area of one class against the rest, every class counting alike.
+
+    NaN for a single class.
+    """
+    areas, _ = class_areas(y, proba)
+    return float(areas.mean()) if areas.size else float("nan")
 
 
 def row_losses(y: np.ndarray, proba: np.ndarray, clip: float = CLIP) -> np.ndarray:
@@ -83,3 +102,44 @@ def compression(y: np.ndarray, proba: np.ndarray, prior: np.ndarray) -> float:
     """
     null = np.broadcast_to(prior, proba.shape)
     return float(1.0 - row_losses(y, proba).sum() / row_losses(y, null).sum())
+
+
+def accuracy(y: np.ndarray, proba: np.ndarray) -> float:
+    """Return the share of rows whose most probable class is theirs."""
+    return float(np.mean(proba.argmax(axis=1) == y))
+
+
+def calibration_bins(y: np.ndarray, proba: np.ndarray) -> np.ndarray:
+    """Return rows, summed top probability and hits of each bin: an array (3, BINS).
+
+    The bins part [0, 1] in equal widths by the probability of the most probable class.
+    Equal widths, because then the bins of folds can be added: the few test rows of one
+    fold of a small set say nothing about calibration.
+    """
+    top, hit = proba.max(axis=1), proba.argmax(axis=1) == y
+    at = np.clip(np.ceil(top * BINS).astype(np.int64) - 1, 0, BINS - 1)
+    columns = (None, top, hit.astype(np.float64))
+    return np.array([np.bincount(at, column, minlength=BINS) for column in columns])
+
+
+def calibration_error(bins: np.ndarray) -> float:
+    """Return the expected calibration error: mean |hits - probability| over the bins.
+
+    Each bin counts by its rows. Over few rows chance alone makes it more than zero.
+    """
+    rows, top, hits = bins
+    return float(np.abs(hits - top).sum() / rows.sum())
+
+
+def scored(
+    y: np.ndarray, train: np.ndarray, test: np.ndarray, proba: np.ndarray
+) -> dict[str, float]:
+    """Return the scores of the probabilities of one fold's test rows."""
+    prior = np.bincount(y[train], minlength=proba.shape[1]) / train.shape[0]
+    return {
+        "AUC": weighted_auc(y[test], proba),
+        "macro AUC": macro_auc(y[test], proba),
+        "log loss": float(row_losses(y[test], proba).mean()),
+        "accuracy": accuracy(y[test], proba),
+        "compression": compression(y[test], proba, prior),
+    }

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from uci_sets import DataSet
+from uci_sets import DataSet, load
 
 SEED = 1984
 SEGMENTS = 7
@@ -102,3 +102,8 @@ def generate(name: str) -> DataSet:
         known = ", ".join(GENERATORS)
         raise ValueError(f"The name of a set must be one of {known}. Got {name!r}.")
     return GENERATORS[name]()
+
+
+def read_set(name: str) -> DataSet:
+    """Return a set, loaded or generated."""
+    return generate(name) if name in GENERATORS else load(name)

@@ -1,8 +1,8 @@
 """Prepared folds of the weighted naive Bayes studies, and the options they share.
 
 The preparation (MODL, inside each fold) is learned once; every way to find the weights
-then works on the same part indexes. Folds are those of khiops_comparison: ten of them,
-of which a study may take the first few.
+then works on the same part indexes. There are ten folds, of which a
+study may take the first few.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from khiops_comparison import SEED, read
 from ledger import Ledger
 from probability_scores import all_classes, stratified_folds
 from study_run import names_of, study_parser
-from uci_generators import GENERATORS
+from uci_generators import GENERATORS, read_set
 from uci_sets import NAMES, available
 
 from bayesieve import MODLEncoder
@@ -34,6 +33,7 @@ from bayesieve.weights import (
     feature_costs,
 )
 
+SEED = 20110601
 FOLDS = 10
 ALL_SETS = (*NAMES, *GENERATORS)
 QUICK_SETS = ("iris", "heart", "glass", "segmentation", "waveform_noise")
@@ -173,7 +173,7 @@ def run_set(
     **header: Any,
 ) -> Ledger:
     """Measure what is missing of one set, fold by fold, and write after every row."""
-    data = read(name)
+    data = read_set(name)
     labels, y = np.unique(data.y, return_inverse=True)
     book = Ledger(
         folder,

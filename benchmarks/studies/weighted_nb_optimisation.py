@@ -25,13 +25,14 @@ from fold_results import (
     read_results,
     significantly_greater,
 )
-from khiops_comparison import SEED, read
 from ledger import Ledger, markdown, progress, read_parts, run_script
 from probability_scores import compression, stratified_folds
 from study_run import run_study
+from uci_generators import read_set
 from weighted_nb_figures import Path2D, convergence, train_and_test
 from weighted_nb_folds import (
     FOLDS,
+    SEED,
     Fold,
     option_parser,
     parsed,
@@ -168,7 +169,7 @@ def run_paths(folder: Path) -> None:
     book = Ledger(folder, PATHS, columns=columns, **header)
     if all(book.done(key) for key in PATH_KEYS):
         return
-    data = read(PATHS_OF)
+    data = read_set(PATHS_OF)
     _, y = np.unique(data.y, return_inverse=True)
     fold = prepare(data.X, y, *stratified_folds(y, FOLDS, SEED)[0], 0)
     for key in PATH_KEYS:

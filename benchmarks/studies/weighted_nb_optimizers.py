@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from candidates import candidate, key_of
+from candidates import candidate, fitted, kept, key_of
 from fold_results import (
     SetResult,
     better_and_worse,
@@ -23,10 +23,10 @@ from fold_results import (
     over_sets,
     read_results,
 )
-from khiops_comparison import fit_ours, read, scored
 from ledger import markdown, progress, run_script
-from probability_scores import all_classes
+from probability_scores import all_classes, scored
 from study_run import run_study
+from uci_generators import read_set
 from weighted_nb_folds import Fold, option_parser, parsed, run_set
 
 from bayesieve.weights import Convex
@@ -79,11 +79,12 @@ class Minimum:
 def measure(X: Any, minimum: Minimum, fold: Fold, key: str) -> list[float]:
     """Fit one candidate on the rows of a fold; return the row of COLUMNS."""
     y = fold.y
-    model, facts = fit_ours(CANDIDATES[key], X.iloc[fold.train], y[fold.train])
+    model, seconds = fitted(CANDIDATES[key], X.iloc[fold.train], y[fold.train])
     proba = model.predict_proba(X.iloc[fold.test])
     proba = all_classes(proba, model.classes_, int(y.max()) + 1)
-    row = scored(y, fold.train, fold.test, proba, facts)[: len(COLUMNS) - 1]
-    return [*row, minimum.gap(fold, model.weights_)]
+    scores = scored(y, fold.train, fold.test, proba)
+    gap = minimum.gap(fold, model.weights_)
+    return [*(scores[name] for name in (AUC, LOSS, RATE)), kept(model), seconds, gap]
 
 
 # ---------------------------------------------------------------------------- tables
@@ -171,7 +172,7 @@ def run(options: argparse.Namespace) -> None:
     """Do what is missing of every set."""
     for name in options.names:
         progress(name)
-        X, minimum = read(name).X, Minimum()
+        X, minimum = read_set(name).X, Minimum()
         run_set(
             name,
             options.folder,

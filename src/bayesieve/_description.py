@@ -16,7 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve.counts import ClassCounts
 from bayesieve.model_selection._choice import best_and_sparsest
+from bayesieve.partition._averaged import Shape
 from bayesieve.partition._column import ColumnPartition
+from bayesieve.partition._pairs import PairShape
 from bayesieve.solvers import Certificate
 from bayesieve.utils._drawing import drawn
 from bayesieve.weights._weight_path import WeightPath
@@ -28,6 +30,7 @@ __all__ = [
     "SelfDescribing",
     "SupportProblem",
     "TableColumns",
+    "TableShapes",
     "class_contrast",
     "class_weights",
     "describe",
@@ -127,6 +130,32 @@ class TableColumns:
     partitions: Sequence[ColumnPartition]
     weights: np.ndarray | None = None
     importances: np.ndarray | None = None
+    shapes: TableShapes | None = None
+
+
+@dataclass(frozen=True)
+class TableShapes:
+    """Averaged shapes of all columns of a table, and the pairs that have a weight.
+
+    Attributes
+    ----------
+    columns : sequence of Shape
+    pairs : sequence of PairShape
+    pair_weights : ndarray of shape (n_pairs,)
+    pair_sizes : ndarray of shape (n_pairs,)
+        Mean size of the term of each pair in the scores, in nats.
+    shares : ndarray of shape (n_classes,)
+        Class shares that the shapes are relative to.
+    ranges : ndarray of shape (n_columns, 2) or None
+        Least and largest number of each column, where they are known.
+    """
+
+    columns: Sequence[Shape]
+    pairs: Sequence[PairShape]
+    pair_weights: np.ndarray
+    pair_sizes: np.ndarray
+    shares: np.ndarray
+    ranges: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -139,7 +168,8 @@ class Description:
     n_features : int
         Features there were to choose among.
     indices : ndarray of int64 of shape (k,)
-        Columns in use; n-grams of a table's texts are numbered after its columns.
+        Columns in use; n-grams of a table's texts, or pairs of its columns, are
+        numbered after its columns.
     score : ndarray of shape (k,)
         What makes one feature stronger than another.
     score_name : str
@@ -180,6 +210,8 @@ class Description:
     table : TableColumns or None
     total : int
         Features in use; those here may be the strongest of them.
+    n_used : int
+        The same, but of a table with pairs its columns in use, alone or in pairs.
     owner : str
         Name of the estimator's class.
     """
@@ -213,11 +245,20 @@ class Description:
     penalty: float | None = None
     table: TableColumns | None = None
     total: int = -1
+    n_used: int = -1
     owner: str = ""
 
     def __post_init__(self) -> None:
         if self.total < 0:
             object.__setattr__(self, "total", int(self.indices.shape[0]))
+        if self.n_used < 0:
+            object.__setattr__(self, "n_used", self.total)
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs and triples of columns among the features in use."""
+        shapes = None if self.table is None else self.table.shapes
+        return 0 if shapes is None else len(shapes.pairs)
 
     @property
     def classes(self) -> list[str]:

@@ -161,6 +161,7 @@ def folder(tmp_path_factory):
     for command in (
         "bayesieve select reviews.csv -k 6 --save reviews.model",
         "bayesieve select reviews.csv -k 3 --save small.model",
+        "bayesieve select patients.csv --drop id --label outcome --save patients.model",
         "bayesieve counts monday.csv --save monday.counts",
         "bayesieve counts tuesday.csv --save tuesday.counts",
         "bayesieve counts merge monday.counts tuesday.counts --save week.counts",

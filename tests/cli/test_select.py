@@ -670,3 +670,23 @@ def test_real_files(name, options, least, capsys):
         pytest.skip(f"data set {name} is not here (looked in {path.parent})")
     found = selected(capsys, path, *options)
     assert found["evaluation"]["accuracy"] > least
+
+
+def test_pairs_are_named_beside_the_columns(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 900)).round(3)
+    y = np.where((a > 0.3) ^ (b > 0.3), "yes", "no")
+    noise = rng.normal(size=900).round(3)
+    rows = list(zip(a, b, noise, y, strict=True))
+    data = write_csv(tmp_path / "odd.csv", ("a", "b", "noise", "label"), rows)
+    found = selected(capsys, data)
+    names = {row["name"]: row for row in found["features"]}
+    assert "a \u00d7 b" in names
+    assert names["a \u00d7 b"]["parts"].endswith(" cells")
+    assert found["n_pairs"] == sum("\u00d7" in name for name in names)
+    columns = {own for name in names for own in name.split(" \u00d7 ")}
+    assert found["k"] == len(columns)
+    assert main(["select", str(data)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"{found['k']} of 3 columns" in told or "All 3 columns" in told
+    assert "have a weight, alone or in" in told

@@ -101,6 +101,28 @@ def table_report():
     return collect_report(SelectiveNB().fit(frame, labels), data_name="measurements")
 
 
+@cache
+def pair_model():
+    """A model with a pair and a triple, dates, missing values and hostile names."""
+    rng = np.random.default_rng(1)
+    n = 2500
+    a, b = rng.normal(size=n), rng.choice(["<i>u</i>", "v", "w"], size=n)
+    c, d, e = (rng.choice(["x", "o", "-"], size=n) for _ in range(3))
+    day = pd.Timestamp("2021-03-01") + pd.to_timedelta(rng.integers(0, 900, n), "D")
+    odd = (a > 0.4) ^ (b == "v")
+    line = ((c == d) & (d == e) & (e != "-")).astype(float)
+    late = day > pd.Timestamp("2022-06-01")
+    score = 3.5 * odd + 7.0 * line - 3.0 + 2.0 * late
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes <em>!</em>", "no")
+    a[rng.random(n) < 0.2] = np.nan
+    X = pd.DataFrame({HOSTILE[0]: a, "b": b, "c": c, "d": d, "e": e, "day": day})
+    return SelectiveNB().fit(X, y)
+
+
+def pair_report():
+    return collect_report(pair_model(), data_name="pairs")
+
+
 def class_report(n_classes=12):
     """Many classes, each with words of its own."""
     rng = np.random.default_rng(0)

@@ -17,13 +17,20 @@ from tests.inspection.reports import (
     class_report,
     hostile_counts,
     hostile_report,
+    pair_model,
+    pair_report,
     table_report,
     text_report,
     weight_report,
 )
 
 import bayesieve
-from bayesieve import ClassCounts, SparseMultinomialNB, SparseMultinomialNBCV
+from bayesieve import (
+    ClassCounts,
+    SelectiveNB,
+    SparseMultinomialNB,
+    SparseMultinomialNBCV,
+)
 from bayesieve._description import describe
 from bayesieve.inspection import (
     ReportData,
@@ -258,11 +265,96 @@ def test_partitions():
         assert item["n_parts"] == len(item["parts"])
 
 
+def test_shapes_are_those_of_the_model():
+    model, report = pair_model(), pair_report()
+    shapes = report.shapes
+    assert shapes["odds"]
+    assert shapes["used"] == report.data["selected"] == model.support_indices_.size
+    used = np.flatnonzero(model.weights_)
+    assert len(shapes["columns"]) == shapes["n_columns"] == used.size
+    names = model._column_names()
+    share = model.class_count_ / model.class_count_.sum()
+    for item in shapes["columns"]:
+        j = names.index(item["name"])
+        lifts = model.weights_[j] * model.shapes_[j].lifts(share)
+        values = [part["values"][0] for part in item["bins"]]
+        expected = (lifts[:, 1] - lifts[:, 0])[-len(values) :]
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6)
+        for part in item["bins"]:
+            assert part["low"][0] <= part["values"][0] <= part["high"][0]
+        assert item["edges"] == sorted(item["edges"])
+    (day,) = [item for item in shapes["columns"] if item["name"] == "day"]
+    assert all(tick["text"].startswith("202") for tick in day["ticks"])
+
+
+def test_pairs_are_those_of_the_model():
+    model, report = pair_model(), pair_report()
+    shapes = report.shapes
+    assert {len(own) for own in model.pairs_} == {2, 3}
+    assert len(shapes["pairs"]) == shapes["n_pairs"] == len(model.pairs_)
+    for item in shapes["pairs"]:
+        assert sum(item["rows"]) == 2500
+        assert len(item["values"]) == 1
+    table = {report.names[row["name"]]: row for row in report.features["rows"]}
+    names = model._column_names()
+    for columns, weight in zip(model.pairs_, model.pair_weights_, strict=True):
+        name = " \u00d7 ".join(names[j] for j in columns)
+        assert table[name]["weights"] == [pytest.approx(weight, rel=1e-4)]
+    assert len(table) == np.count_nonzero(model.weights_) + len(model.pairs_)
+    assert "pair" in report.sentence
+    page = render_report(report)
+    assert "Columns and pairs" in page
+
+
+def test_reports_without_shapes_are_read():
+    plain = json.loads(pair_report().to_json())
+    del plain["shapes"]  # as those of version 0.1
+    assert ReportData.from_json(json.dumps(plain)).shapes is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s["columns"][0]["edges"].pop(), r"columns\[0\] must have edges"),
+        (lambda s: s["columns"][0]["edges"].reverse(), r"columns\[0\] must have edges"),
+        (lambda s: s["columns"][0]["bins"][1].update(low=[]), "curves that fit"),
+        (lambda s: s["columns"][0].update(bins=[], edges=None), "curves that fit"),
+        (lambda s: s["pairs"][0]["rows"].pop(), r"pairs\[0\] must have maps"),
+        (lambda s: s["pairs"][0]["values"].append([1.0]), "maps that fit its axes"),
+        (lambda s: s["pairs"][0]["axes"].pop(), "maps that fit its axes"),
+        (lambda s: s.update(n_pairs=-1), "shapes.n_pairs must be a whole number"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(change, message):
+    plain = json.loads(pair_report().to_json())
+    change(plain["shapes"])
+    with pytest.raises(ValueError, match=message):
+        ReportData.from_json(json.dumps(plain))
+
+
+def test_the_size_of_shapes_is_bounded():
+    rng = np.random.default_rng(0)
+    n, n_classes = 3000, 30
+    y = rng.integers(n_classes, size=n)
+    X = rng.normal(size=(n, 30)) + y[:, None] * rng.random(30)
+    report = collect_report(SelectiveNB(pairs=0).fit(X, y), data_name="wide")
+    assert len(report.shapes["columns"]) < report.shapes["n_columns"]
+    assert len(render_report(report)) < 3_000_000
+
+
 # ------------------------------------------------------------------------ the page
 
 
 @pytest.mark.parametrize(
-    "make", [text_report, hostile_report, table_report, class_report, weight_report]
+    "make",
+    [
+        text_report,
+        hostile_report,
+        table_report,
+        pair_report,
+        class_report,
+        weight_report,
+    ],
 )
 def test_a_page_is_one_file_that_asks_for_nothing(make):
     page = render_report(make())

@@ -11,6 +11,7 @@ from tests.inspection.reports import (
     HOSTILE,
     class_report,
     hostile_report,
+    pair_report,
     table_report,
     text_report,
     weight_report,
@@ -25,6 +26,7 @@ MAKERS = {
     "text": text_report,
     "hostile": hostile_report,
     "table": table_report,
+    "pairs": pair_report,
     "classes": class_report,
     "weights": weight_report,
 }
@@ -253,6 +255,39 @@ def test_hostile_labels_of_partitions_stay_text(view):
     assert "<em>low</em>" in shown
     assert page.locator("main i, main em").count() == 0
     keep_picture(page, "table")
+
+
+def test_shapes_and_pairs_are_drawn(view):
+    page, report = view("pairs")
+    shapes = report.shapes
+    assert page.locator("#shapes .panel").count() == (
+        len(shapes["columns"]) + len(shapes["pairs"])
+    )
+    bins = sum(len(item["bins"]) for item in shapes["columns"] if item["edges"])
+    assert page.locator("#shapes rect.touch").count() == bins
+    assert page.locator("#shapes path.band").count() == sum(
+        item["edges"] is not None for item in shapes["columns"]
+    )
+    rows = [n for item in shapes["pairs"] for n in item["rows"]]
+    assert page.locator("#shapes rect[fill-opacity]").count() == sum(
+        n > 0 for n in rows
+    )
+    assert page.locator("#shapes rect.empty").count() == sum(n == 0 for n in rows)
+    shown = page.locator("#shapes").inner_text()
+    assert HOSTILE[0] in shown
+    assert "yes <em>!</em>" in shown
+    assert page.locator("main i, main em").count() == 0
+    assert "alone or in" in page.locator(".facts").inner_text()
+    keep_picture(page, "pairs")
+
+
+def test_the_class_of_shapes_can_be_chosen(view):
+    page, report = view("table")
+    assert not report.shapes["odds"]
+    line = page.locator("#shapes path.curve").first
+    before = line.get_attribute("d")
+    page.locator("#shapes select").select_option(label="high")
+    assert line.get_attribute("d") != before
 
 
 def test_the_policy_stops_what_gets_past_escaping(browser, pages):

@@ -79,7 +79,7 @@ def test_scores_are_those_of_the_formula(fitted):
     counts = vectorizer.transform(rows["review"])
     expected = np.tile(fitted.class_intercept_, (50, 1))
     expected += counts @ (text.weights[:, None] * text.ngrams.slope)
-    price, shop = fitted.partitions_[1:]
+    price, shop = (own.bins for own in fitted.shapes_[1:])
     below = np.searchsorted(price.parts.bounds, rows["price"], side="left")
     own = shop.assign_levels(np.arange(50), rows["shop"].tolist())
     for j, parts, table in zip((1, 2), (below, own), fitted._used_tables, strict=True):

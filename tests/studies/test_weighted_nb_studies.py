@@ -20,19 +20,19 @@ regularisation = load("weighted_nb_regularisation")
 optimizers = load("weighted_nb_optimizers")
 figures = load("weighted_nb_figures")
 scores = load("probability_scores")
-comparison = load("khiops_comparison")
+generators = load("uci_generators")
 
 
 @pytest.fixture(scope="module")
 def led():
-    data = comparison.read("led")
+    data = generators.read_set("led")
     return data.X, np.unique(data.y, return_inverse=True)[1]
 
 
 @pytest.fixture(scope="module")
 def fold(led):
     X, y = led
-    train, test = scores.stratified_folds(y, folds.FOLDS, comparison.SEED)[0]
+    train, test = scores.stratified_folds(y, folds.FOLDS, folds.SEED)[0]
     return folds.prepare(X, y, train, test, 0)
 
 

@@ -21,6 +21,7 @@ from bayesieve.cli._compare import COMPARE
 from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
+from bayesieve.cli._explain import EXPLAIN
 from bayesieve.cli._inspect import INSPECT
 from bayesieve.cli._interrupts import InterruptWatch
 from bayesieve.cli._path import PATH
@@ -37,6 +38,7 @@ COMMANDS: tuple[Command, ...] = (
     SELECT,
     PATH,
     PREDICT,
+    EXPLAIN,
     COMPARE,
     COUNTS,
     REPORT,

@@ -30,7 +30,7 @@ class Feature:
     by_class : list of float or None
         Count, rows or mean in each class.
     parts : str or None
-        Of a mixed table: how the column was cut, or what an n-gram speaks for.
+        Of a mixed table: how the column or pair was cut, or what an n-gram speaks for.
     """
 
     name: str
@@ -64,9 +64,14 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     by_class = _by_class(found, counts)
     parts: list[str | None] = [None] * len(columns)
     if found.table is not None:
-        cuts = found.table.partitions  # n-grams of texts come after the columns
+        # N-grams of texts, or pairs, come after the columns.
+        cuts, shapes = found.table.partitions, found.table.shapes
         parts = [
-            _cut(cuts[j]) if j < len(cuts) else f"for {towards[i]}"
+            _cut(cuts[j])
+            if j < len(cuts)
+            else f"for {towards[i]}"
+            if shapes is None
+            else _grid(shapes.pairs[j - len(cuts)])
             for i, j in enumerate(columns)
         ]
     rows = [
@@ -91,6 +96,10 @@ def _by_class(found: Description, counts: Any) -> list[Any]:
     table = counts.feature_count[:, found.indices]
     table = table.toarray() if hasattr(table, "toarray") else table
     return list(table.T.tolist())
+
+
+def _grid(pair: Any) -> str:
+    return f"{' x '.join(str(size) for size in pair.n_cells)} cells"
 
 
 def _cut(partition: Any) -> str:

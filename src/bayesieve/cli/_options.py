@@ -13,6 +13,7 @@ __all__ = [
     "add_data_arguments",
     "add_model_arguments",
     "add_text_arguments",
+    "at_least_one",
     "seed",
     "share_or_none",
     "text_parameters",
@@ -44,6 +45,7 @@ share_or_none = _number(
     lambda value: 0 <= value < 1, "a share of the rows in [0, 1), 0 for none"
 )
 seed = _number(lambda value: 0 <= value < 2**63, "a number >= 0", whole=True)
+at_least_one = _number(lambda value: 1 <= value < 2**63, "a number >= 1", whole=True)
 _at_least_zero = _number(lambda value: 0 <= value < math.inf, "a number >= 0")
 _seconds = _number(lambda value: 0 < value < math.inf, "a number > 0")
 _row_bytes = _number(

@@ -119,8 +119,9 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "model": type(model).__name__,
         "unit": fitted.unit,
         "classes": model.classes_.tolist(),
-        "k": len(features),
+        "k": described.n_used,
         "n_features": fitted.n_features,
+        "n_pairs": described.n_pairs,
         "train_rows": fitted.train_rows,
         "guessed": columns.guessed,
         "ignored": getattr(data, "ignored", {}),
@@ -276,9 +277,15 @@ def _weighted(outcome: dict[str, Any], wanted: Any) -> str:
     if not k:
         told = f"None of {n_features:,} {unit} has a weight: "
         return told + "each would cost more than it tells."
+    n_pairs, has = outcome["n_pairs"], "has" if k == 1 else "have"
+    in_pairs = ""
+    if n_pairs:
+        in_pairs = f", alone or in {n_pairs:,} pair{'' if n_pairs == 1 else 's'}"
     if k == n_features and k > 1:
-        return f"All {k:,} {unit} have a weight: each tells more than it costs."
-    told = f"{k:,} of {n_features:,} {unit} {'has' if k == 1 else 'have'} a weight: "
+        return (
+            f"All {k:,} {unit} have a weight{in_pairs}: each tells more than it costs."
+        )
+    told = f"{k:,} of {n_features:,} {unit} {has} a weight{in_pairs}: "
     if isinstance(wanted, float):
         wanted = max(1, round(wanted * n_features))
     if wanted == k:

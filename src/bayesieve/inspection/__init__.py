@@ -11,13 +11,16 @@ from bayesieve.inspection._compare_models import (
     compare_models,
 )
 from bayesieve.inspection._discount_display import DiscountDisplay
+from bayesieve.inspection._explanation_display import ExplanationDisplay
 from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
 from bayesieve.inspection._input_shift import ColumnShift, InputShift, input_shift
+from bayesieve.inspection._pair_display import PairDisplay
 from bayesieve.inspection._partition_display import PartitionDisplay
 from bayesieve.inspection._reliability_display import ReliabilityDisplay
 from bayesieve.inspection._report_collect import collect_report
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_html import render_report
+from bayesieve.inspection._shape_display import ShapeDisplay
 from bayesieve.inspection._sparsity_path_display import SparsityPathDisplay
 from bayesieve.inspection._weight_history_display import WeightHistoryDisplay
 from bayesieve.inspection._weight_path_display import WeightPathDisplay
@@ -28,13 +31,16 @@ __all__ = [
     "ComparedFeature",
     "ComparedModel",
     "DiscountDisplay",
+    "ExplanationDisplay",
     "FeatureWeightsDisplay",
     "InputShift",
     "ModelComparison",
+    "PairDisplay",
     "PartitionDisplay",
     "PredictionComparison",
     "ReliabilityDisplay",
     "ReportData",
+    "ShapeDisplay",
     "SparsityPathDisplay",
     "WeightHistoryDisplay",
     "WeightPathDisplay",

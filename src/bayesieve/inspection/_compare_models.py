@@ -68,7 +68,7 @@ class ComparedModel:
         return cls(
             found.owner,
             found.labels.tolist(),
-            found.total,
+            found.n_used,
             found.n_features,
             found.noun,
             found.weight_name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from textwrap import wrap
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve.inspection._plotting import axes_of, class_shades
+from bayesieve.inspection._shape_data import column_number
 from bayesieve.partition._column import ColumnPartition
 
 __all__ = ["PartitionDisplay"]
@@ -65,19 +65,7 @@ class PartitionDisplay:
         """
         check_is_fitted(estimator, "partitions_")
         names = [partition.name for partition in estimator.partitions_]
-        if isinstance(feature, str):
-            if feature not in names:
-                raise ValueError(
-                    f"feature must be the number or name of a column. Got {feature!r}."
-                )
-            feature = names.index(feature)
-        elif not isinstance(feature, Integral) or not -len(names) <= feature < len(
-            names
-        ):
-            raise ValueError(
-                f"feature must be a column number below {len(names)} or a name. "
-                f"Got {feature!r}."
-            )
+        feature = column_number(names, feature)
         return cls(estimator.partitions_[feature]).plot(ax=ax, max_parts=max_parts)
 
     def plot(self, *, ax: Any = None, max_parts: int = 40) -> PartitionDisplay:

@@ -17,6 +17,7 @@ __all__ = [
     "class_shades",
     "clipped",
     "count_axis",
+    "grid_of_panels",
     "line_styles",
     "mark",
     "names_of",
@@ -128,6 +129,25 @@ def panels(heights: list[float], *, width: float) -> list[Any]:
     )
     _give_room(figure)
     return list(axes[:, 0])
+
+
+def grid_of_panels(number: int, *, across: int, side: float) -> list[Any]:
+    """So many axes of one figure in rows, each about square."""
+    plt = _pyplot()
+    columns = min(number, across)
+    lines = -(-number // columns)
+    figure, axes = plt.subplots(
+        lines,
+        columns,
+        figsize=(side * columns + 1.2, side * lines + 0.5),
+        layout="constrained",
+        squeeze=False,
+    )
+    _give_room(figure)
+    found = list(axes.reshape(-1))
+    for spare in found[number:]:
+        spare.remove()
+    return found[:number]
 
 
 def short_name(name: str) -> str:

@@ -21,6 +21,7 @@ from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_paths import NameTable, k_path, rounded, weight_path
 from bayesieve.inspection._report_schema import LIMITS, clean_text
+from bayesieve.inspection._report_shapes import shapes_section
 from bayesieve.io import Inspection
 
 __all__ = ["collect_report"]
@@ -108,6 +109,7 @@ def collect_report(
         weight_path=weight_path(found, names),
         discounts=_discounts(found, names),
         columns=None if found.table is None else _columns(found.table),
+        shapes=None if found.table is None else shapes_section(found.table),
         evaluation=_plain_evaluation(evaluation),
         reading=None if inspected is None else _reading(inspected),
         seconds=[
@@ -198,7 +200,7 @@ def _data(found: Description, counts: Any) -> dict[str, Any]:
     return {
         "rows": None if rows is None else float(np.sum(rows)),
         "features": int(found.n_features),
-        "selected": found.total,
+        "selected": found.n_used,
         "classes": classes[: LIMITS["classes"]],
         "n_classes": len(classes),
     }

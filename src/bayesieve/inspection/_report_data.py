@@ -33,8 +33,8 @@ class ReportData:
         What the features are called: "features", "terms" or "columns".
     names : list of str
         Names of the features that the other sections refer to by place.
-    certificate, data, features, path, weight_path, discounts, columns, evaluation,
-    reading : dict, list or None
+    certificate, data, features, path, weight_path, discounts, columns, shapes,
+    evaluation, reading : dict, list or None
     seconds, parameters, versions : list of dict
     command : str or None
     python : str
@@ -68,6 +68,7 @@ class ReportData:
     weight_path: dict[str, Any] | None
     discounts: list[dict[str, Any]] | None
     columns: dict[str, Any] | None
+    shapes: dict[str, Any] | None
     evaluation: dict[str, Any] | None
     reading: dict[str, Any] | None
     seconds: list[dict[str, Any]]
@@ -119,7 +120,8 @@ class ReportData:
             raise ValueError(
                 f"A report must be of format {_FORMAT}. Got {str(number)[:20]!r}.{hint}"
             )
-        found.setdefault("reading", None)  # reports of version 0.1 do not have it
+        for later in ("reading", "shapes"):  # reports of version 0.1 do not have them
+            found.setdefault(later, None)
         missing = [name for name in SECTIONS if name not in found]
         unknown = [name for name in found if name not in SECTIONS]
         if missing or unknown:

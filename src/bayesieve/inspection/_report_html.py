@@ -19,7 +19,7 @@ from bayesieve.inspection._report_data import ReportData
 __all__ = ["render_report"]
 
 _SHOWN_WITHOUT_SCRIPT = 100
-_SCRIPTS = ("tools.js", "features.js", "paths.js", "columns.js", "page.js")
+_SCRIPTS = ("tools.js", "features.js", "paths.js", "columns.js", "shapes.js", "page.js")
 
 
 def render_report(data: ReportData) -> str:
@@ -51,10 +51,11 @@ def render_report(data: ReportData) -> str:
         )
     page, style, script = _asset("page.html"), _asset("style.css"), _script()
     sections = [
-        ("features", data.noun.capitalize(), _features(data)),
+        ("features", _features_title(data), _features(data)),
         ("path", f"How many {data.noun}?", _path(data)),
         ("weights", "Weights", _weights(data)),
         ("calibration", "Calibration", _calibration(data)),
+        ("shapes", "Shapes" + (" and pairs" if _in_pairs(data) else ""), _shapes(data)),
         ("columns", "Intervals and groups", _columns(data)),
         ("data", "Data", _data(data)),
         ("reproduce", "Do it again", _reproduce(data)),
@@ -141,7 +142,7 @@ def _facts(data: ReportData) -> list[str]:
         (
             f"{data.noun} kept",
             f"{summary['selected']:,}",
-            f"of {summary['features']:,}",
+            f"of {summary['features']:,}" + _in_pairs(data),
         )
     ]
     if found.get("accuracy") is not None:
@@ -171,6 +172,17 @@ def _facts(data: ReportData) -> list[str]:
         f"{f'<small>{escape(small)}</small>' if small else ''}</dd></div>"
         for title, value, small in cards
     ]
+
+
+def _features_title(data: ReportData) -> str:
+    return data.noun.capitalize() + (" and pairs" if _in_pairs(data) else "")
+
+
+def _in_pairs(data: ReportData) -> str:
+    n_pairs = 0 if data.shapes is None else data.shapes["n_pairs"]
+    if not n_pairs:
+        return ""
+    return f", alone or in {n_pairs:,} pair{'' if n_pairs == 1 else 's'}"
 
 
 def _seconds(value: float) -> str:
@@ -286,6 +298,22 @@ def _columns(data: ReportData) -> str | None:
         for item in data.columns["items"]
     ]
     return _live(_table(["column", "parts", "level", "weight"], cells))
+
+
+def _shapes(data: ReportData) -> str | None:
+    found = data.shapes
+    if found is None or not (found["columns"] or found["pairs"]):
+        return None
+    terms = [(item["name"], item) for item in found["columns"]]
+    terms += [
+        (" \u00d7 ".join(axis["name"] for axis in item["axes"]), item)
+        for item in found["pairs"]
+    ]
+    cells = [
+        [name, f"{item['weight']:.3f}", _number(item["evidence"])]
+        for name, item in terms
+    ]
+    return _live(_table(["term", "weight", "evidence (nats)"], cells))
 
 
 def _data(data: ReportData) -> str:

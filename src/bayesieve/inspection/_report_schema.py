@@ -26,6 +26,9 @@ LIMITS = {
     "points": 400,  # points of the picture of discounts
     "columns": 60,  # partitions
     "parts": 40,  # parts of a partition
+    "bins": 2000,  # of the shape of a column
+    "pairs": 40,
+    "cells": 4096,  # of a pair
     "classes": 200,
     "parameters": 80,
     "names": 20_000,
@@ -251,6 +254,41 @@ _column = record(
 _columns = record(
     total=whole(), informative=whole(), items=many(_column, LIMITS["columns"])
 )
+_bin = record(
+    label=text(300),
+    rows=_positive,
+    values=_of_classes,
+    low=_of_classes,
+    high=_of_classes,
+)
+_shape = record(
+    name=text(),
+    weight=number(),
+    evidence=number(),
+    edges=optional(many(number(), LIMITS["bins"] + 1)),
+    ticks=optional(many(record(at=number(), text=text(40)), 12)),
+    bins=many(_bin, LIMITS["bins"]),
+    n_bins=whole(),
+    missing=optional(_bin),
+)
+_axis = record(
+    name=text(), labels=many(text(60), 256), bounds=optional(many(text(40), 256))
+)
+_pair = record(
+    axes=many(_axis, 3),
+    weight=number(),
+    evidence=number(),
+    values=many(many(number(), LIMITS["cells"]), LIMITS["classes"]),
+    rows=many(_positive, LIMITS["cells"]),
+)
+_shapes = record(
+    odds=flag,
+    used=whole(),
+    columns=many(_shape, LIMITS["columns"]),
+    n_columns=whole(),
+    pairs=many(_pair, LIMITS["pairs"]),
+    n_pairs=whole(),
+)
 _calibration = record(
     label=optional(text()),
     log_loss=_some_positive,
@@ -295,6 +333,7 @@ SECTIONS: dict[str, Check] = {
     "weight_path": optional(_weight_path),
     "discounts": optional(many(_discount, LIMITS["points"])),
     "columns": optional(_columns),
+    "shapes": optional(_shapes),
     "evaluation": optional(_evaluation),
     "reading": optional(_reading),
     "seconds": many(record(step=text(), seconds=_positive), 40),
@@ -322,7 +361,45 @@ def check_report(sections: Mapping[str, Any]) -> dict[str, Any]:
                 f"A report's weight_path.lines must have a weight for each of its "
                 f"{n_steps} steps. Got {len(line['weights'])}."
             )
+    if checked["shapes"] is not None:
+        _check_shapes(checked["shapes"], len(checked["data"]["classes"]))
     return checked
+
+
+def _check_shapes(shapes: dict[str, Any], n_classes: int) -> None:
+    """Curves and maps that fit their bins, cells and classes."""
+    n_curves = 1 if shapes["odds"] else n_classes
+    for i, item in enumerate(shapes["columns"]):
+        parts = item["bins"] + ([] if item["missing"] is None else [item["missing"]])
+        fits = all(
+            len(part[key]) == n_curves
+            for part in parts
+            for key in ("values", "low", "high")
+        )
+        edges = item["edges"]
+        if edges is not None:
+            fits = (
+                fits and len(edges) == len(item["bins"]) + 1 and edges == sorted(edges)
+            )
+        if not fits or not item["bins"]:
+            raise ValueError(
+                f"A report's shapes.columns[{i}] must have edges and curves that fit "
+                "its bins. Got others."
+            )
+    for i, item in enumerate(shapes["pairs"]):
+        sizes = [len(axis["labels"]) for axis in item["axes"]]
+        n_cells = math.prod(sizes)
+        fits = all(
+            axis["bounds"] is None or len(axis["bounds"]) == len(axis["labels"]) - 1
+            for axis in item["axes"]
+        )
+        fits = fits and len(item["values"]) == n_curves and len(sizes) >= 2
+        maps = [item["rows"], *item["values"]]
+        if not fits or not n_cells or any(len(own) != n_cells for own in maps):
+            raise ValueError(
+                f"A report's shapes.pairs[{i}] must have maps that fit its axes. Got "
+                "others."
+            )
 
 
 def _places(value: Any) -> Any:

@@ -14,9 +14,10 @@ from sklearn.exceptions import NotFittedError
 
 from bayesieve._description import Description, describe
 from bayesieve.inspection._sparsity_path_display import draw_path
+from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.partition._column import PartitionTable
 
-__all__ = ["draw_path", "notebook_summary", "partition_table"]
+__all__ = ["draw_path", "explanation", "notebook_summary", "partition_table"]
 
 _SHOWN = 10
 _LONGEST_NAME = 60
@@ -81,6 +82,21 @@ def partition_table(table: PartitionTable) -> str:
     lines = ["".join(f"<td>{cell}</td>" for cell in line) for line in body]
     titles = "".join(f"<th>{cell}</th>" for cell in head)
     return _table(titles, lines, caption=table.title)
+
+
+def explanation(found: Explanation) -> str:
+    """What speaks for the class that is predicted for one row, or how many rows."""
+    if len(found) != 1:
+        return f"<div>{escape(str(found))}</div>"
+    head, *body = found.as_text()
+    styles = ["text-align:left", "text-align:left", _NUMBER, _NUMBER]
+
+    def cells(tag: str, line: list[str]) -> str:
+        styled = zip(styles, line, strict=True)
+        return "".join(f'<{tag} style="{s}">{escape(t)}</{tag}>' for s, t in styled)
+
+    titles, lines = cells("th", head), [cells("td", line) for line in body]
+    return _table(titles, lines, caption=found.title())
 
 
 def _table(head: str, lines: list[str], caption: str = "") -> str:

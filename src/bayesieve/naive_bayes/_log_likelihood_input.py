@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesieve._description import Description, Saved, SelfDescribing
 from bayesieve.naive_bayes._class_weight import count_by_class
+from bayesieve.naive_bayes._explained_terms import ExplainedTerm, explanation_of
+from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.naive_bayes._selective_search import SearchedNB
 from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.preprocessing._table_input import read_labels
@@ -65,8 +67,11 @@ class LogLikelihoodNB(SearchedNB):
         "weights_": Saved("floats", "columns", domain="counts"),
         "levels_": Saved("floats", "columns", domain="any"),
         "_term_sizes": Saved("floats", "columns", domain="known"),
+        "_term_means": Saved("floats", "columns", "C", domain="any", optional=True),
     }
     input: str
+    #: Mean of each term over the training rows; None in models of earlier versions.
+    _term_means: np.ndarray | None = None
 
     def _fit_ready_made(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn the weights of the terms."""
@@ -98,6 +103,7 @@ class LogLikelihoodNB(SearchedNB):
         self._term_sizes = term_sizes(
             terms, result.weights, log_prior_of(self.class_count_)
         )
+        self._term_means = np.average(data.logs, axis=0, weights=data.weights)
         self.partitions_ = []
         self.levels_ = np.full(n_columns, np.nan)
         self._tell(result)
@@ -125,6 +131,29 @@ class LogLikelihoodNB(SearchedNB):
             return super().predict_joint_log_proba(X)
         logs = _LogLikelihoodRows.from_rows(self, X, self.classes_.shape[0])
         return np.asarray(DenseTerms(logs).scores(self.weights_, self.class_log_prior_))
+
+    def _explained(self, X: Any) -> Explanation:
+        if self.input == "table":
+            return super()._explained(X)
+        if self._term_means is None:
+            raise ValueError(
+                "explain needs the mean of each term, which a model of ready-made "
+                "log-likelihoods keeps from this version on. Hint: fit it again."
+            )
+        logs = _LogLikelihoodRows.from_rows(self, X, self.classes_.shape[0])
+        terms = []
+        for k in np.flatnonzero(self.weights_).tolist():
+            weight, mean = self.weights_[k], self._term_means[k]
+            shared = (weight * (logs[:, k] - mean),)
+            terms.append(ExplainedTerm(f"x{k}", (k,), weight * mean, shared))
+        return explanation_of(
+            terms,
+            self.class_log_prior_,
+            self.classes_,
+            self.predict_proba(X),
+            [f"x{k}" for k in range(self.weights_.shape[0])],
+            {},
+        )
 
     # ---------------------------------------------------------- description and files
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -299,5 +299,4 @@ def beside_pairs(
 
 def _in_table(shape: PairShape, columns: np.ndarray) -> PairShape:
     """A shape whose columns are counted in the table and not among the terms."""
-    places = tuple(int(columns[k]) for k in shape.columns)
-    return PairShape(**(shape.__dict__ | {"columns": places}))
+    return replace(shape, columns=tuple(int(columns[k]) for k in shape.columns))

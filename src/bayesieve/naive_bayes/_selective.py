@@ -89,12 +89,12 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         For mini-batches, random starts and orders.
     partitions : {"averaged", "best"}, default="averaged"
         Whether the class probabilities of a column are averaged over all its
-        partitions, or those of its best one. Columns of tables with texts have their
-        best partitions.
+        partitions, or those of its best one. A stream with texts has best partitions.
     pairs : "auto" or int, default="auto"
         Pairs and triples of columns beside the columns: as many as pass a test, or at
-        most so many; 0 for none. With averaged partitions only. The fifty columns that
-        say most are looked at.
+        most so many; 0 for none. Those of the fifty columns that say most are looked
+        at, by the columns alone where there are texts, and not at all with texts and
+        `k`. Best partitions have none.
     criterion : {"khiops", "classical"}, default="khiops"
         Prior on best partitions, see `MODLEncoder`.
     categorical_features : "from_dtype" or array-like, default="from_dtype"
@@ -370,10 +370,11 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
             return self._fit_ready_made(X, y, sample_weight)
         options = check_text_options(self.text_options, type(self).__name__)
         rows = self._read_labelled(X, y, sample_weight)
-        if self.partitions == "averaged" and not rows.table.texts:
-            self._set_no_texts()
-            self._tell(self._fit_shapes(rows))
+        rules = [text_rule(options, texts) for texts in rows.table.texts]
+        if self.partitions == "averaged":
+            self._fit_shapes(rows, rules)
             return self
+        self._refuse_pairs()
         self._set_no_shapes()
         data = self._prepare(rows)
         prior = self._prior_of(data.partitions, data.informative)
@@ -382,7 +383,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
                 data.parts,
                 [len(own) for own in data.tables],
                 data.texts,
-                [text_rule(options, texts) for texts in data.texts],
+                rules,
                 data.codes,
                 data.weights,
                 data.classes,
@@ -403,6 +404,14 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
             self._set_no_texts()
         self._tell(result)
         return self
+
+    def _refuse_pairs(self) -> None:
+        if self.pairs not in (0, "auto"):
+            raise ValueError(
+                "The 'pairs' parameter of SelectiveNB must be 0 or 'auto' for best "
+                f"partitions, which have no pairs. Got {self.pairs!r}. "
+                "Hint: partitions='averaged'."
+            )
 
     def _read_training(self, X: Any) -> TableRows:
         return self._read_first(X, self.categorical_features, self.text_features)

@@ -92,8 +92,10 @@ class StreamNB(ShapeStreamNB):
                 for own in self._texts
             ]
             stream = self._new_stream(rules)
-            self._refuse_other_kind(self._is_shaped)
-            shapes = (self.shapes_, self.pair_shapes_) if self._is_shaped else ()
+            shapes: tuple[Any, ...] = ()
+            if not self._reader.text.any():  # tables with texts go on without
+                self._refuse_other_kind(self._is_shaped)
+                shapes = (self.shapes_, self.pair_shapes_) if self._is_shaped else ()
             stream.start_from(self.partitions_, self.class_count_, *shapes)
             stream.texts.start_from(self._texts, self.class_count_)
             self.n_rows_seen_ = stream.rows_since_start
@@ -243,6 +245,7 @@ class StreamNB(ShapeStreamNB):
             weights = np.asarray(result.weights)
         assert weights is not None  # new partitions are searched
         stream.in_use = found
+        self._set_no_shapes()
         self.levels_ = np.array([p.level for p in found.partitions])
         self._set_prior(class_count, factors)
         self._set_weights(found.informative, weights, tables)

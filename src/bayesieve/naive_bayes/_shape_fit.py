@@ -18,9 +18,10 @@ from bayesieve.naive_bayes._pair_search import (
     choose_pairs,
 )
 from bayesieve.naive_bayes._selective_search import SearchedNB
+from bayesieve.naive_bayes._text_terms import TextTable
+from bayesieve.naive_bayes._text_weighted import TextFit
 from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.partition._averaged import (
-    AveragedColumns,
     FineBins,
     Shape,
     average_columns,
@@ -37,14 +38,17 @@ from bayesieve.weights import (
     WeightResult,
     search,
 )
+from bayesieve.weights._text_candidates import TextRule
 
-__all__ = ["MOST_CLASSES", "ShapeFittedNB", "ShapedRows", "worth_a_term"]
+__all__ = ["ShapeFittedNB", "ShapedRows", "leave_rows_out", "worth_a_term"]
 
 #: A column that explains the classes worse than none by more nats than this has shapes
 #: too flat to be worth a weight.
 LEAST_EVIDENCE = -1.0
-#: Leave-one-out tables have the square of this many numbers a bin.
-MOST_CLASSES = 64
+#: Leave-one-out tables have the square of this many numbers a bin, and are not made
+#: where those of all columns were larger than a gigabyte.
+_MOST_CLASSES = 64
+_MOST_NUMBERS = 2**27
 #: Cost of a pair in logarithms of the number of pairs looked at; of a column it is one.
 #: With the usual regularization a weight of one costs a pair that logarithm in full.
 _PAIR_PRICE = 10.0
@@ -60,10 +64,13 @@ class ShapedRows:
     ----------
     fine : list of FineBins
         Of all columns.
-    averaged : AveragedColumns
+    shapes : list of Shape
         Of all columns.
     columns : ndarray of shape (n_terms,)
         Columns that may have a weight.
+    left_out : list of ndarray or None
+        Of these columns, probabilities without each row, see `AveragedColumns`; None
+        of very many classes.
     bins : ndarray of shape (n_rows, n_terms)
     codes, weights
         Class of each row, and its weight in the counts (None: all one).
@@ -79,8 +86,9 @@ class ShapedRows:
     """
 
     fine: list[FineBins]
-    averaged: AveragedColumns
+    shapes: list[Shape]
     columns: np.ndarray
+    left_out: list[np.ndarray] | None
     bins: np.ndarray
     codes: np.ndarray
     weights: np.ndarray | None
@@ -94,11 +102,6 @@ class ShapedRows:
     def n_classes(self) -> int:
         """Number of classes."""
         return int(self.class_count.shape[0])
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether rows are left out of their own tables: not of very many classes."""
-        return self.n_classes <= MOST_CLASSES
 
     @property
     def log_prior(self) -> np.ndarray:
@@ -117,11 +120,11 @@ class ShapedRows:
         lines are ``bin * n_classes + class``.
         """
         log_shares = np.log(class_shares(self.class_count))
-        if not self.leaves_out:
-            tables = [self.averaged.shapes[j].probabilities for j in self.columns]
+        if self.left_out is None:
+            tables = [self.shapes[j].probabilities for j in self.columns]
             parts = self.bins
         else:
-            tables = [self.averaged.left_out[j] for j in self.columns]
+            tables = self.left_out
             most = max((len(table) for table in tables), default=1)
             parts = self.bins.astype(np.min_scalar_type(max(most - 1, 1)))
             parts *= parts.dtype.type(self.n_classes)
@@ -136,7 +139,7 @@ class ShapedRows:
             columns,
             [self.axis(j) for j in columns],
             self.bins[:, kept],
-            [self.averaged.shapes[j] for j in columns],
+            [self.shapes[j] for j in columns],
             self.codes,
             self.weights,
             self.row_weight,
@@ -148,7 +151,7 @@ class ShapedRows:
         """Column j as an axis of grids."""
         if j in self.axes:
             return self.axes[j]
-        return Axis.from_bins(self.fine[j], self.averaged.shapes[j].probabilities)
+        return Axis.from_bins(self.fine[j], self.shapes[j].probabilities)
 
 
 def worth_a_term(shapes: list[Shape]) -> np.ndarray:
@@ -162,6 +165,17 @@ def worth_a_term(shapes: list[Shape]) -> np.ndarray:
     return np.flatnonzero(varies)
 
 
+def leave_rows_out(
+    fine: list[FineBins], class_count: np.ndarray
+) -> list[np.ndarray] | None:
+    """Tables without each row, see `AveragedColumns`; None if they were too large."""
+    n_classes = class_count.shape[0]
+    numbers = n_classes**2 * sum(own.column.n_parts for own in fine)
+    if n_classes > _MOST_CLASSES or numbers > _MOST_NUMBERS:
+        return None
+    return average_columns(fine, class_count).left_out
+
+
 class ShapeFittedNB(SearchedNB):
     """Base: `fit` of a model with averaged shapes."""
 
@@ -169,21 +183,31 @@ class ShapeFittedNB(SearchedNB):
     pairs: int | str
     criterion: str
 
-    def _fit_shapes(self, labelled: LabelledRows) -> WeightResult:
-        """Learn shapes and weights; store the model and tell of the search."""
+    def _fit_shapes(self, labelled: LabelledRows, rules: list[TextRule]) -> None:
+        """Learn shapes and weights, and the n-grams of texts by their rules."""
         begin = time.monotonic()
         found, rows = self._shaped_rows(labelled)
-        result, pairs = self._weigh_shapes(rows, begin)
-        shapes = rows.averaged.shapes
-        n_mains = rows.columns.size
+        end = math.inf if self.time_limit is None else begin + self.time_limit
+        fitted = None
+        if rules:
+            fitted, pairs = self._weigh_with_texts(rows, labelled, rules, end)
+            result = fitted.found.result
+        else:
+            result, pairs = self._weigh_shapes(rows, end)
+        shapes = rows.shapes
+        n_mains, n_terms = rows.columns.size, rows.columns.size + len(pairs)
         self._set_prior(rows.class_count, rows.class_factors)
         self.partitions_ = found
         self.levels_ = np.array([own.level for own in found])
         shares = class_shares(rows.class_count)
         lifts = [shapes[j].lifts(shares) for j in rows.columns]
         self._set_weights(rows.columns, result.weights[:n_mains], lifts)
-        self._set_shapes(shapes, pairs, result.weights[n_mains:])
-        return result
+        self._set_shapes(shapes, pairs, result.weights[n_mains:n_terms])
+        if fitted is None:
+            self._set_no_texts()
+        else:
+            self._set_texts(fitted)
+        self._tell(result)
 
     def _shaped_rows(self, labelled: LabelledRows) -> tuple[list[Any], ShapedRows]:
         """Best partitions, and the rows by the bins of averaged columns."""
@@ -200,10 +224,9 @@ class ShapeFittedNB(SearchedNB):
             criterion=self.criterion,
         )
         counted = np.bincount(codes, weights, n_classes).astype(np.float64)
-        averaged = average_columns(
-            fine, counted, leave_one_out=n_classes <= MOST_CLASSES
-        )
-        columns = worth_a_term(averaged.shapes)
+        shapes = average_columns(fine, counted, leave_one_out=False).shapes
+        columns = worth_a_term(shapes)
+        left_out = leave_rows_out([fine[j] for j in columns], counted)
         bins = part_indexes(
             [own.column for own in fine],
             columns.tolist(),
@@ -213,8 +236,9 @@ class ShapeFittedNB(SearchedNB):
         )
         return found, ShapedRows(
             fine,
-            averaged,
+            shapes,
             columns,
+            left_out,
             bins,
             codes,
             weights,
@@ -223,12 +247,12 @@ class ShapeFittedNB(SearchedNB):
         )
 
     def _weigh_shapes(
-        self, rows: ShapedRows, begin: float
+        self, rows: ShapedRows, end: float
     ) -> tuple[WeightResult, list[PairShape]]:
         """Weights of the columns, then of pairs with them."""
-        end = math.inf if self.time_limit is None else begin + self.time_limit
         terms = rows.terms()
-        problem = self._shape_problem(rows, terms, np.arange(terms.n_terms))
+        kept = np.arange(terms.n_terms)
+        problem = self._shape_problem(rows, terms, kept)
         result = self._searched(search, problem, k=self.k, end=end)
         result, kept, chosen = self._pairs_beside(rows, terms, result, end)
         if chosen is None:
@@ -243,16 +267,17 @@ class ShapeFittedNB(SearchedNB):
     ) -> tuple[WeightResult, np.ndarray, ChosenPairs | None]:
         """Pairs beside weighted columns, if any; and which columns stay with them."""
         kept = np.arange(terms.n_terms)
+        problem = self._shape_problem(rows, terms, kept)
+        result = self._searched(search, problem, k=self.k, end=end)
         if self.k is not None:
             kept = np.flatnonzero(result.weights)
-        wanted = self.pairs != 0 and rows.leaves_out and rows.n_classes > 1
-        if not wanted or kept.size < 2 or result.stopped != "converged":
+        if result.stopped != "converged":
             return result, kept, None
         try:
             chosen = self._choose_pairs(rows, terms, result.weights, kept, end)
         except KeyboardInterrupt:
             return replace(result, stopped="interrupted"), kept, None
-        return result, kept, chosen if chosen.shapes else None
+        return result, kept, chosen
 
     def _weigh_with_pairs(
         self,
@@ -272,6 +297,44 @@ class ShapeFittedNB(SearchedNB):
         weights[rows.columns.size :] = found.weights[kept.size :]
         return replace(found, weights=weights)
 
+    def _weigh_with_texts(
+        self,
+        rows: ShapedRows,
+        labelled: LabelledRows,
+        rules: list[TextRule],
+        end: float,
+    ) -> tuple[TextFit, list[PairShape]]:
+        """Weights of columns and n-grams together; pairs are chosen by columns alone.
+
+        Without pairs where k limits the terms: n-grams and columns share that limit.
+        """
+        terms, shapes, n_candidates = rows.terms(), [], 1
+        kept = np.arange(terms.n_terms)
+        if self.k is None:
+            alone = self._shape_problem(rows, terms, kept)
+            weights = search(Convex(gtol=_ROUGH), alone).weights
+            chosen = self._choose_pairs(rows, terms, weights, kept, end)
+            if chosen is not None:
+                terms, shapes = chosen.terms, chosen.shapes
+                n_candidates = chosen.n_candidates
+        tables = terms.tables
+        table = TextTable(
+            terms.arrays[0].T,
+            [len(own) for own in tables],
+            labelled.table.texts,
+            rules,
+            rows.codes,
+            rows.weights,
+            labelled.classes,
+            self.k,
+            type(self).__name__,
+            rows.class_factors,
+            tables,
+        )
+        prior = self._shape_prior(rows, kept, len(shapes), n_candidates)
+        fitted = self._fit_texts(table, *table.training_rows(tables), prior)
+        return fitted, shapes
+
     def _choose_pairs(
         self,
         rows: ShapedRows,
@@ -279,7 +342,12 @@ class ShapeFittedNB(SearchedNB):
         weights: np.ndarray,
         kept: np.ndarray,
         end: float,
-    ) -> ChosenPairs:
+    ) -> ChosenPairs | None:
+        """Pairs of the columns that are kept, beside them; None if there are none."""
+        wanted = self.pairs != 0 and rows.left_out is not None and rows.n_classes > 1
+        if not wanted or kept.size < 2:
+            return None
+
         def optimise(
             terms: PartTerms, n_candidates: int, start: np.ndarray
         ) -> np.ndarray:
@@ -288,7 +356,7 @@ class ShapeFittedNB(SearchedNB):
             found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
             return np.asarray(found.weights)
 
-        return choose_pairs(
+        chosen = choose_pairs(
             rows.for_pairs(kept),
             terms.select(kept),
             weights[kept],
@@ -296,6 +364,7 @@ class ShapeFittedNB(SearchedNB):
             most=None if self.pairs == "auto" else int(self.pairs),
             end=end,
         )
+        return chosen if chosen.shapes else None
 
     def _shape_problem(
         self,
@@ -304,9 +373,17 @@ class ShapeFittedNB(SearchedNB):
         kept: np.ndarray,
         n_candidates: int = 1,
     ) -> WeightProblem:
-        """The criterion of some columns and of pairs; a term costs its choice."""
-        columns = rows.columns[kept]
-        n_columns, n_pairs = len(rows.fine), terms.n_terms - kept.size
+        """The criterion of some columns and of pairs after them."""
+        prior = self._shape_prior(rows, kept, terms.n_terms - kept.size, n_candidates)
+        return self._problem(
+            terms, rows.codes, rows.log_prior, rows.row_weight, prior, rows.share
+        )
+
+    def _shape_prior(
+        self, rows: ShapedRows, kept: np.ndarray, n_pairs: int, n_candidates: int
+    ) -> ColumnPrior:
+        """What some columns and pairs cost: the choice of each among so many."""
+        columns, n_columns = rows.columns[kept], len(rows.fine)
         preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
         # Of many pairs some fit by chance: one costs more than a column does.
         price = _PAIR_PRICE * math.log(n_candidates) * rows.pair_share / rows.share
@@ -314,13 +391,10 @@ class ShapeFittedNB(SearchedNB):
         # Costs add the logarithm of all candidates: columns have that of theirs.
         n_variables = n_columns + (n_candidates if n_pairs else 0)
         of_columns = preparation[columns] + math.log(n_columns)
-        evidence = [rows.averaged.shapes[j].evidence for j in columns]
-        prior = ColumnPrior(
+        evidence = [rows.shapes[j].evidence for j in columns]
+        return ColumnPrior(
             np.concatenate([of_columns, of_pairs]) - math.log(n_variables),
             n_variables,
             np.concatenate([columns, n_columns + np.arange(n_pairs)]),
             np.argsort(-np.concatenate([evidence, np.zeros(n_pairs)]), kind="stable"),
-        )
-        return self._problem(
-            terms, rows.codes, rows.log_prior, rows.row_weight, prior, rows.share
         )

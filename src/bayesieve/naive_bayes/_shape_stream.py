@@ -11,9 +11,9 @@ import numpy as np
 
 from bayesieve.naive_bayes._pair_search import beside_pairs
 from bayesieve.naive_bayes._shape_fit import (
-    MOST_CLASSES,
     ShapedRows,
     ShapeFittedNB,
+    leave_rows_out,
     worth_a_term,
 )
 from bayesieve.naive_bayes._stream import StreamMemory
@@ -187,7 +187,7 @@ class ShapeStreamNB(ShapeFittedNB):
         weights = np.asarray(result.weights)
         n_columns = rows.columns.size
         return _Learnt(
-            rows.averaged.shapes,
+            rows.shapes,
             rows.columns,
             weights[:n_columns],
             shapes,
@@ -201,16 +201,15 @@ class ShapeStreamNB(ShapeFittedNB):
     ) -> ShapedRows:
         """The rows of the window, with tables from the counts of all rows."""
         fine, class_count = found.counted(stream), stream.class_count.copy()
-        averaged = average_columns(
-            fine, class_count, leave_one_out=class_count.size <= MOST_CLASSES
-        )
-        columns = worth_a_term(averaged.shapes)
+        shapes = average_columns(fine, class_count, leave_one_out=False).shapes
+        columns = worth_a_term(shapes)
         filled = stream.filled
         weights = stream.weights[:filled]
         return ShapedRows(
             fine,
-            averaged,
+            shapes,
             columns,
+            leave_rows_out([fine[j] for j in columns], class_count),
             found.placed.parts[:filled, columns],
             stream.codes[:filled],
             None if (weights == 1.0).all() else weights,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayesieve._description import Saved
+from bayesieve._description import Description, Saved, TableShapes
+from bayesieve.naive_bayes._explained_terms import (
+    ExplainedTerm,
+    term_of_grid,
+)
 from bayesieve.naive_bayes._text_weighted import TextWeightedNB
 from bayesieve.partition._averaged import Shape, class_shares
 from bayesieve.partition._column import ColumnPartition
@@ -36,6 +41,8 @@ _OF_SHAPES = {
     "_pair_deviations": Saved("floats", "cells", "C", domain="counts", optional=True),
 }
 _NONE = -1
+#: Between the names of the columns of a pair.
+PAIR_SIGN = " \u00d7 "
 
 
 class ShapedNB(TextWeightedNB):
@@ -138,13 +145,29 @@ class ShapedNB(TextWeightedNB):
             parts.append(own.place([bins[:, place[j]] for j in own.columns]))
         return np.column_stack(parts)
 
-    def _scores(self, table: TableRows) -> np.ndarray:
+    def _column_scores(self, table: TableRows) -> np.ndarray:
         if not self._is_shaped:
-            return super()._scores(table)
+            return super()._column_scores(table)
         terms = PartTerms(
             self._parts_of_terms(table), self._tables_of_terms(), self.classes_.shape[0]
         )
         return np.asarray(terms.scores(self._weights_of_terms(), self._start_scores()))
+
+    def _explained_terms(self, table: TableRows) -> list[ExplainedTerm]:
+        found = super()._explained_terms(table)
+        if not self._is_shaped:
+            return found
+        shares, names = self._shares(), self._column_names()
+        for own, weight in zip(self.pair_shapes_, self.pair_weights_, strict=True):
+            columns = list(own.columns)
+            bins = part_indexes(
+                self._cuts(), columns, self._reader, table.numbers, table.levels
+            )
+            cells = [of_bin[bins[:, k]] for k, of_bin in enumerate(own.cells)]
+            mean, shared = term_of_grid(own, weight * own.lifts(shares), cells)
+            name = _pair_name(names, columns)
+            found.append(ExplainedTerm(name, own.columns, mean, shared))
+        return found
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -157,11 +180,56 @@ class ShapedNB(TextWeightedNB):
         """
         importances = super().feature_importances_
         if self._is_shaped:
-            shares = self._shares()
-            for own, weight in zip(self.pair_shapes_, self.pair_weights_, strict=True):
-                size = self._term_size(own.lifts(shares), own.counts, weight)
+            for own, size in zip(self.pair_shapes_, self._pair_sizes(), strict=True):
                 importances[list(own.columns)] += size / len(own.columns)
         return importances
+
+    def _pair_sizes(self) -> np.ndarray:
+        """Mean size of the term of each pair in the scores, in nats."""
+        shares = self._shares()
+        return np.array(
+            [
+                self._term_size(own.lifts(shares), own.counts, weight)
+                for own, weight in zip(
+                    self.pair_shapes_, self.pair_weights_, strict=True
+                )
+            ]
+        )
+
+    # ------------------------------------------------------------------- description
+
+    def _describe(self) -> Description:
+        found = super()._describe()
+        if not self._is_shaped:
+            return found
+        assert found.table is not None
+        sizes, n_columns = self._pair_sizes(), self.n_features_in_
+        shapes = TableShapes(
+            self.shapes_,
+            self.pair_shapes_,
+            self.pair_weights_,
+            sizes,
+            self._shares(),
+            self._ranges,
+        )
+        found = replace(found, table=replace(found.table, shapes=shapes))
+        if not self.pairs_:
+            return found
+        mains, names = self._used_columns(), self._column_names()
+        terms = [*names, *(_pair_name(names, own) for own in self.pairs_)]
+        n_used = int(self.support_indices_.size)
+        rest = "; the others have no weight" if n_used < n_columns else ""
+        return replace(
+            found,
+            indices=np.concatenate([mains, n_columns + np.arange(sizes.size)]),
+            score=np.concatenate([super().feature_importances_[mains], sizes]),
+            sentence=f"{n_used:,} of {n_columns:,} columns used, alone or in "
+            f"{_pairs_told(self.pairs_)}{rest}.",
+            named=lambda columns: [terms[j] for j in columns.tolist()],
+            weights=self._weights_of_terms()[None],
+            total=mains.size + sizes.size,
+            n_used=n_used,
+        )
 
     # ------------------------------------------------------------------------- files
 
@@ -218,6 +286,20 @@ class ShapedNB(TextWeightedNB):
             raise ValueError("'_probabilities' must be above zero")
         self.pair_weights_ = given["pair_weights_"]
         self.pair_shapes_ = _pairs_of_file(given, sizes)
+
+
+def _pair_name(names: Sequence[str], columns: Sequence[int]) -> str:
+    return PAIR_SIGN.join(names[j] for j in columns)
+
+
+def _pairs_told(pairs: Sequence[tuple[int, ...]]) -> str:
+    """How many pairs and triples there are."""
+    told = []
+    for size, word in ((2, "pair"), (3, "triple")):
+        n = sum(len(own) == size for own in pairs)
+        if n:
+            told.append(f"{n:,} {word}{'' if n == 1 else 's'}")
+    return " and ".join(told)
 
 
 def _split(table: np.ndarray, sizes: Sequence[int], name: str) -> list[np.ndarray]:

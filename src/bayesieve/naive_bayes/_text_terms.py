@@ -78,6 +78,9 @@ class TextTable:
     class_factors : ndarray of shape (n_classes,) or None
         How many times a row of each class counts where errors are judged; counts and
         tables are those of the rows with their weights.
+    known_tables : list of ndarray, optional
+        Log-likelihoods of the parts where they do not depend on which rows are taken:
+        those with each row left out of its own.
     """
 
     parts: np.ndarray
@@ -90,6 +93,7 @@ class TextTable:
     k: int | None
     owner: str
     class_factors: np.ndarray | None = None
+    known_tables: Sequence[np.ndarray] | None = None
 
     def take(self, rows: np.ndarray) -> TextTable:
         """Some of the rows."""
@@ -109,7 +113,9 @@ class TextTable:
         return found.astype(np.float64)
 
     def tables(self) -> list[np.ndarray]:
-        """Log-likelihoods of the parts, by these rows alone."""
+        """Log-likelihoods of the parts: known ones, or by these rows alone."""
+        if self.known_tables is not None:
+            return list(self.known_tables)
         n_classes = self.classes.shape[0]
         counts = []
         for k, n_parts in enumerate(self.n_parts):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, Saved
+from bayesieve.naive_bayes._explained_terms import ExplainedTerm
 from bayesieve.naive_bayes._text_terms import WeightedNGrams
 from bayesieve.naive_bayes._weighted import WeightedNaiveBayes
 from bayesieve.preprocessing._table_input import TableRows
@@ -87,10 +88,30 @@ class TextWeightedNB(WeightedNaiveBayes):
         return self.class_intercept_ if self._texts else self.class_log_prior_
 
     def _scores(self, table: TableRows) -> np.ndarray:
-        scores = super()._scores(table)
+        scores = self._column_scores(table)
         for own, texts in zip(self._texts, table.texts, strict=True):
             scores += own.scores(texts)
         return scores
+
+    def _explained_terms(self, table: TableRows) -> list[ExplainedTerm]:
+        found = super()._explained_terms(table)
+        names, total = self._column_names(), float(self.class_count_.sum())
+        for own, texts in zip(self._texts, table.texts, strict=True):
+            slope = own.weights[:, None] * own.ngrams.slope
+            means = own.ngrams.counts.sum(axis=0)[:, None] / total * slope
+            counts = own.ngrams.rows(texts).tocsc()
+            for k, term in enumerate(own.terms):
+                met = counts[:, [k]].toarray()
+                found.append(
+                    ExplainedTerm(
+                        _term_name(names[own.column], term),
+                        (own.column,),
+                        means[k],
+                        (met * slope[k] - means[k],),
+                        (met[:, 0].astype(np.int64),),
+                    )
+                )
+        return found
 
     # ------------------------------------------------------------------- fitted views
 
@@ -139,7 +160,7 @@ class TextWeightedNB(WeightedNaiveBayes):
             return found
         names, n_columns = self._column_names(), self.n_features_in_
         terms = [
-            f'{names[own.column]}: "{t}"' for own in self._texts for t in own.terms
+            _term_name(names[own.column], t) for own in self._texts for t in own.terms
         ]
         slopes = [own.ngrams.slope for own in self._texts]
         best = np.concatenate([np.argmax(slope, axis=1) for slope in slopes])
@@ -197,6 +218,11 @@ class TextWeightedNB(WeightedNaiveBayes):
         if texts:
             self.class_intercept_ = given["class_intercept_"]
             self.text_penalty_ = given["text_penalty_"]
+
+
+def _term_name(column: str, term: str) -> str:
+    """An n-gram beside the names of columns."""
+    return f'{column}: "{term}"'
 
 
 def _used_sentence(columns: tuple[int, int], ngrams: tuple[int, int]) -> str:

@@ -12,7 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, Saved, TableColumns
 from bayesieve.naive_bayes._class_weight import class_factors, count_by_class
+from bayesieve.naive_bayes._explained_terms import (
+    ExplainedTerm,
+    explanation_of,
+    term_of_parts,
+)
+from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.partition._column import ColumnPartition
+from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.preprocessing._prepare import (
     log_likelihood_tables,
     part_indexes,
@@ -252,6 +259,10 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
 
     def _scores(self, table: TableRows) -> np.ndarray:
         """Unnormalised log posterior of each class, shape (n_rows, n_classes)."""
+        return self._column_scores(table)
+
+    def _column_scores(self, table: TableRows) -> np.ndarray:
+        """What the scores start from, and what the columns add."""
         used = self._used_columns()
         parts = part_indexes(
             self._cuts(), used.tolist(), self._reader, table.numbers, table.levels
@@ -290,6 +301,55 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         """Most probable class of each row; ties go to the first class."""
         scores = self.predict_joint_log_proba(X)
         return np.asarray(self.classes_[np.argmax(scores, axis=1)])
+
+    def explain(self, X: Any) -> Explanation:
+        """What each term adds to the score of each class, row by row. **Exact**.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Explanation
+            Its ``by_column()`` shares pairs and triples among their columns.
+
+        Notes
+        -----
+        Memory is O(n_samples n_terms n_classes).
+        """
+        check_is_fitted(self, "weights_")
+        return self._explained(X)
+
+    def _explained(self, X: Any) -> Explanation:
+        """Explain rows of the kind that the model was fitted on."""
+        table = self._read_more(X)
+        terms = self._explained_terms(table)
+        columns, _ = columns_of(self._match(X))
+        used = {j for own in terms for j in own.columns}
+        return explanation_of(
+            terms,
+            self._start_scores(),
+            self.classes_,
+            self._proba_of(table),
+            self._column_names(),
+            {j: np.asarray(columns[j]) for j in used},
+            X.index if hasattr(X, "iloc") else None,
+        )
+
+    def _explained_terms(self, table: TableRows) -> list[ExplainedTerm]:
+        """The weighted terms of some rows, those of the columns first."""
+        used, names = self._used_columns(), self._column_names()
+        cuts = self._counted_cuts()
+        parts = part_indexes(
+            self._cuts(), used.tolist(), self._reader, table.numbers, table.levels
+        )
+        found = []
+        for k, j in enumerate(used.tolist()):
+            own = self.weights_[j] * self._used_tables[k]
+            mean, shared = term_of_parts(own, cuts[j].counts, parts[:, k])
+            found.append(ExplainedTerm(names[j], (j,), mean, shared))
+        return found
 
     @property
     def support_(self) -> np.ndarray:

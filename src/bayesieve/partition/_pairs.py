@@ -144,6 +144,11 @@ class PairShape:
         """Cells of each axis."""
         return tuple(1 << level for level in self.levels)
 
+    @property
+    def n_cells(self) -> tuple[int, ...]:
+        """Cells of each axis that hold some value: the first ones."""
+        return tuple(int(own.max(initial=0)) + 1 for own in self.cells)
+
     def lifts(self, shares: np.ndarray) -> np.ndarray:
         """Logarithms of the probabilities, less those of the class shares."""
         return np.asarray(np.log(self.probabilities) - np.log(shares))
@@ -176,7 +181,7 @@ def average_pairs(
     *,
     leave_one_out: bool = True,
 ) -> tuple[list[PairShape], list[np.ndarray]]:
-    """Average over all recursive halvings of the grid of some columns. **Exact**.
+    """Average over all recursive halvings of the grid of each set; **exact**.
 
     Parameters
     ----------

@@ -240,6 +240,11 @@ class PartTerms(Terms):
         """Parts (n_terms, n_rows), tables less class 0, where each table begins."""
         return self._parts, self._table, self._offset
 
+    @property
+    def tables(self) -> list[Array]:
+        """Table of each term, of shape (n_parts, n_classes)."""
+        return np.split(self._full, self._offset[1:-1]) if self.n_terms else []
+
     def select(self, chosen: Array) -> PartTerms:
         """Return some of the terms, for all rows; columns are copied."""
         terms = self._of(self, self._parts[chosen])

@@ -23,6 +23,7 @@ for (const [id, show] of [
   ["path", showPath],
   ["weights", showWeights],
   ["calibration", showCalibration],
+  ["shapes", showShapes],
   ["columns", showColumns],
 ]) {
   const place = live(id);

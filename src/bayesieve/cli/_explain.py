@@ -1,0 +1,158 @@
+"""``bayesieve explain``: why a saved model scores the first rows as it does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bayesieve.cli._command import Command, CommandError
+from bayesieve.cli._files import DataFiles, check_model_file
+from bayesieve.cli._options import add_data_arguments, at_least_one
+from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
+from bayesieve.cli._show import finite
+from bayesieve.cli._terminal import Terminal
+from bayesieve.cli._told import tell
+
+if TYPE_CHECKING:
+    from bayesieve.naive_bayes import Explanation
+
+__all__ = ["EXPLAIN"]
+
+_NUMBERS = 10  # columns of the nats, and of the odds
+_LARGEST = 700.0  # nats whose odds are still a number
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model that select has saved")
+    add_data_arguments(parser, labelled=False)
+    parser.add_argument(
+        "--rows",
+        type=at_least_one,
+        default=3,
+        metavar="N",
+        help="explain the first N rows (default: 3)",
+    )
+    parser.add_argument(
+        "--by-column",
+        action="store_true",
+        help="share what pairs of columns add among their columns (Shapley values)",
+    )
+    parser.add_argument(
+        "--top",
+        type=at_least_one,
+        default=12,
+        metavar="N",
+        help="show the N largest terms of each row (default: 12)",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print a JSON object for each row, with all terms and classes",
+    )
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    check_model_file(arguments.model)
+    files = DataFiles.of(arguments)
+    from bayesieve.io._bad_rows import BadRows
+
+    saved = SavedModel.read(arguments.model)
+    if not hasattr(saved.model, "explain"):
+        raise CommandError(
+            "explain takes models of tables. "
+            f"{arguments.model!r} holds a {type(saved.model).__name__}. "
+            "Hint: bayesieve report shows what speaks for each class."
+        )
+    scored = ScoredRows.of(saved, files, arguments)
+    if files.notes:
+        tell(" ".join(files.notes))
+    bad_rows = BadRows(files.skip_bad_rows)
+    terminal, several = Terminal(), len(files.paths) > 1
+    for path, number, own in _explained(scored, bad_rows, arguments):
+        place = {"file": path, "row": number} if several else {"row": number}
+        if arguments.json:
+            found = place | _fields(own)
+            print(json.dumps(finite(found), allow_nan=False, default=str))
+        else:
+            where = f"{path}, row {number:,}" if several else f"Row {number:,}"
+            _show(own, where, arguments.top, terminal)
+    bad_rows.warn("; rows are numbered without them")
+
+
+def _explained(
+    scored: ScoredRows, bad_rows: Any, arguments: argparse.Namespace
+) -> Iterator[tuple[str, int, Explanation]]:
+    """Yield the file, the number and the explanation of the first rows."""
+    left = arguments.rows
+    for [batch] in read_batches([scored], bad_rows):
+        found = scored.saved.model.explain(batch.rows[:left])
+        found = found.by_column() if arguments.by_column else found
+        for number, own in enumerate(found, batch.before + 1):
+            yield batch.path, number, own
+        left -= len(found)
+        if not left:
+            return
+
+
+def _fields(own: Explanation) -> dict[str, Any]:
+    """One row as plain values."""
+    labels = [str(label) for label in own.classes.tolist()]
+
+    def by_class(values: Any) -> dict[str, float]:
+        return dict(zip(labels, values.tolist(), strict=True))
+
+    return {
+        "prediction": own.predicted.tolist()[0],
+        "probability": by_class(own.probabilities[0]),
+        "base": by_class(own.base),
+        "terms": [
+            {
+                "name": name,
+                "value": own.shown_input(t),
+                "nats": by_class(own.values[0, t]),
+            }
+            for t, name in enumerate(own.features)
+        ],
+    }
+
+
+def _show(own: Explanation, where: str, most: int, terminal: Terminal) -> None:
+    """Print one row: the largest terms first, and a bar for each."""
+    terminal.paragraph(f"{where}: {own.title()}", "bold")
+    lines = own.lines(most)
+    rest = terminal.width - 2 - 2 * _NUMBERS - 2
+    name = min(max(len(line[0]) for line in lines) + 2, rest // 2)
+    value = min(max(len(line[1]) for line in lines) + 2, rest // 3)
+    half = min(max((rest - name - value - 1) // 2, 3), 12)
+    largest = max((abs(nats) for *_, nats in lines[1:-1]), default=0.0) or 1.0
+    heading = (
+        f"{'term':{name}}{'value':{value}}{'nats':>{_NUMBERS}}{'odds':>{_NUMBERS}}"
+    )
+    terminal.line(terminal.style(f"  {heading}", "dim"))
+    for place, (term, held, nats) in enumerate(lines):
+        line = f"  {terminal.fit(term, name - 2)}  {terminal.fit(held, value - 2)}  "
+        odds = f"x {math.exp(min(nats, _LARGEST)):.3g}"
+        line += f"{nats:>+{_NUMBERS}.2f}{odds:>{_NUMBERS}}  "
+        if 0 < place < len(lines) - 1:
+            line += terminal.bar(nats / largest, half)
+        terminal.line(line.rstrip())
+    terminal.line()
+
+
+EXPLAIN = Command(
+    name="explain",
+    summary="why a saved model predicts what it does, row by row",
+    description="Show what every column and pair of columns adds to the score of the "
+    "class that is predicted, in nats and as a factor of its odds, for the first rows "
+    "of your data. Terms are relative to the mean of the training rows, the base.",
+    add_arguments=_add_arguments,
+    run=_run,
+    examples=(
+        "bayesieve explain patients.model patients.csv",
+        "bayesieve explain patients.model patients.csv --rows 10 --by-column",
+        "bayesieve explain patients.model patients.csv --rows 1000 --json > why.jsonl",
+    ),
+)

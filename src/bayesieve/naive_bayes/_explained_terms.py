@@ -1,0 +1,168 @@
+"""Terms of an additive model on some rows: centred, and shared among their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from bayesieve.naive_bayes._explanation import Explanation
+from bayesieve.partition._pairs import PairShape
+
+__all__ = ["ExplainedTerm", "explanation_of", "term_of_grid", "term_of_parts"]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedTerm:
+    """What one weighted term adds to the scores of some rows.
+
+    Attributes
+    ----------
+    name : str
+    columns : tuple of int
+        Numbers of its columns in the table.
+    mean : ndarray of shape (n_classes,)
+        Over the training rows.
+    shared : tuple of ndarray of shape (n_rows, n_classes)
+        What each of its columns adds; their sum is the term less its mean.
+    inputs : tuple of ndarray of shape (n_rows,) or None
+        What the rows hold, where that is not what they hold in these columns.
+    """
+
+    name: str
+    columns: tuple[int, ...]
+    mean: np.ndarray
+    shared: tuple[np.ndarray, ...]
+    inputs: tuple[np.ndarray, ...] | None = None
+
+    @property
+    def values(self) -> np.ndarray:
+        """The term less its mean, of shape (n_rows, n_classes)."""
+        return np.asarray(sum(self.shared))
+
+
+def term_of_parts(
+    table: np.ndarray, counts: np.ndarray, parts: np.ndarray
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Mean of a column's term over its training rows, and what it adds to each row."""
+    rows = counts.sum(axis=1)
+    mean = (rows / rows.sum()) @ table
+    return mean, ((table - mean)[parts],)
+
+
+def term_of_grid(
+    shape: PairShape, table: np.ndarray, cells: Sequence[np.ndarray]
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Mean of the term of a pair or triple, and the Shapley value of each column.
+
+    ``v(S)`` is the mean of the term over the training rows whose columns in S were
+    replaced: by the distribution of the other columns' cells, whatever those in S are.
+
+    Parameters
+    ----------
+    shape : PairShape
+        Its counts are those of the training rows.
+    table : ndarray of shape (n_cells + 1, n_classes)
+        What the term adds in each cell, and in that of unknown values.
+    cells : sequence of ndarray of shape (n_rows,)
+        Cell of each row on each axis, -1 for an unknown value.
+    """
+    sizes, n_axes = shape.shape, len(cells)
+    rows = shape.counts.sum(axis=1)
+    share = rows / rows.sum()
+    # One more cell at the end of each axis, for unknown values: that of number -1.
+    grid = np.tile(table[-1], (*(size + 1 for size in sizes), 1))
+    inside = tuple(slice(size) for size in sizes)
+    grid[inside] = table[:-1].reshape(*sizes, -1)
+    weight = np.zeros(grid.shape[:-1])
+    weight[inside] = share[:-1].reshape(sizes)
+    # Of training rows with an unknown value it is not known in which column.
+    unknown = share[-1] * table[-1]
+
+    def game(known: tuple[int, ...]) -> np.ndarray:
+        rest = tuple(axis for axis in range(n_axes) if axis not in known)
+        if not rest:
+            return np.asarray(grid[tuple(cells)])
+        others = weight.sum(axis=known) if known else weight
+        mean = np.tensordot(others, grid, axes=(range(len(rest)), rest)) + unknown
+        return np.asarray(mean[tuple(cells[axis] for axis in known)])
+
+    of_sets = {
+        known: game(known)
+        for size in range(n_axes + 1)
+        for known in combinations(range(n_axes), size)
+    }
+    shared = []
+    for axis in range(n_axes):
+        total = np.zeros((cells[0].shape[0], table.shape[1]))
+        for known, value in of_sets.items():
+            if axis in known:
+                continue
+            joined = of_sets[tuple(sorted((*known, axis)))]
+            ways = factorial(len(known)) * factorial(n_axes - len(known) - 1)
+            total += ways / factorial(n_axes) * (joined - value)
+        shared.append(total)
+    return of_sets[()], tuple(shared)
+
+
+def explanation_of(
+    terms: Sequence[ExplainedTerm],
+    start: np.ndarray,
+    classes: np.ndarray,
+    probabilities: np.ndarray,
+    names: Sequence[str],
+    data: Mapping[int, np.ndarray],
+    index: Any = None,
+) -> Explanation:
+    """Put terms together, by themselves and by column.
+
+    Parameters
+    ----------
+    terms : sequence of ExplainedTerm
+    start : ndarray of shape (n_classes,)
+        Score of each class before any term.
+    classes, probabilities, index
+        As in `Explanation`.
+    names : sequence of str
+        Of the columns.
+    data : mapping of int to ndarray of shape (n_rows,)
+        What the rows hold in the columns, where that is known.
+    """
+
+    def held(columns: Sequence[int]) -> tuple[np.ndarray, ...]:
+        return tuple(data[j] for j in columns if j in data)
+
+    n_rows, n_classes = probabilities.shape
+    base = start + sum((own.mean for own in terms), np.zeros(n_classes))
+    columns = sorted({j for own in terms for j in own.columns})
+    place = {j: k for k, j in enumerate(columns)}
+    of_columns = np.zeros((n_rows, len(columns), n_classes))
+    for own in terms:
+        for j, values in zip(own.columns, own.shared, strict=True):
+            of_columns[:, place[j]] += values
+    by_column = Explanation(
+        of_columns,
+        base,
+        [names[j] for j in columns],
+        classes,
+        probabilities,
+        tuple(held([j]) for j in columns),
+        index,
+    )
+    values = np.zeros((n_rows, len(terms), n_classes))
+    for t, own in enumerate(terms):
+        values[:, t] = own.values
+    return Explanation(
+        values,
+        base,
+        [own.name for own in terms],
+        classes,
+        probabilities,
+        tuple(held(own.columns) if own.inputs is None else own.inputs for own in terms),
+        index,
+        by_column,
+    )
