@@ -356,6 +356,30 @@ def scores(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
     }
 
 
+def overall(
+    facts: dict[str, dict[str, dict[str, Any]]],
+) -> tuple[list[str], list[list[str]]]:
+    """Return head and body of the table of models that ran on every stream."""
+    streams = list(facts.values())
+    body = []
+    for model in [m for m in streams[0] if all(m in found for found in streams)]:
+        own = [found[model] for found in streams]
+        tested = sum(values["tested rows"] for values in own)
+        seconds = sum(v["tested rows"] / v["rows per second"] for v in own)
+        lowest = sum(
+            found[model]["log loss"] == min(v["log loss"] for v in found.values())
+            for found in streams
+        )
+        loss = sum(values["log loss"] for values in own) / len(own)
+        accuracy = sum(values["accuracy"] for values in own) / len(own)
+        rate = tested / seconds
+        body.append(
+            [model, f"{loss:.4f}", f"{accuracy:.4f}", str(lowest), f"{rate:,.0f}"]
+        )
+    head = ["", "mean log loss", "mean accuracy", "lowest loss on", "rows per second"]
+    return head, sorted(body, key=lambda line: float(line[1]))
+
+
 def document(folder: Path) -> str:
     """Return the page of tables."""
     studies, facts = stored(folder), scores(folder)
@@ -365,6 +389,7 @@ def document(folder: Path) -> str:
         "Written by `streams.py`. All models are scored on the same rows, from the",
         "second chunk on; the best is bold. `_drift`: the concept changes at half.\n",
     ]
+    parts += ["## All streams\n", markdown(*overall(facts))]
     for title, key, form, best in (
         (
             f"Log loss, nats a row, probabilities at least {CLIP:g}",

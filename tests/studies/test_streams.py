@@ -1,4 +1,4 @@
-"""The study of streams, without River."""
+"""The study of streams, without River and CapyMOA."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Weighted(GaussianNB):
     """Stands for ours: a naive Bayes that gives every variable a weight."""
 
     @property
-    def weights_(self):
-        return np.ones(self.n_features_in_)
+    def support_(self):
+        return np.ones(self.n_features_in_, dtype=bool)
 
 
 def test_streams_are_scored_from_the_second_chunk_on():
@@ -47,9 +47,9 @@ def test_a_chunk_is_predicted_before_it_is_learned():
     assert rows[9][streams.LOSS] == pytest.approx(loss, rel=1e-6)
 
 
-def test_streams_say_how_to_get_river(monkeypatch):
+def test_streams_say_how_to_get_their_peers(monkeypatch):
     monkeypatch.setattr(streams, "find_spec", lambda name: None)
     with pytest.raises(
-        SystemExit, match=r"River is not installed here(.|\n)*pip install"
+        SystemExit, match=r"Not installed here: river and capymoa(.|\n)*pip install"
     ):
         streams.main(["--quick"])
