@@ -32,7 +32,7 @@ MOST_COLUMNS = 50
 MOST_ROWS = 250_000
 #: Chance that the best of all pairs passes when none says anything.
 _CHANCE = 0.2
-_ROUNDS = 5
+_ROUNDS = 8
 #: Pairs that are extended to triples in one round.
 _EXTENDED = 20
 #: Pairs below this share of the threshold are not looked at again.

@@ -205,7 +205,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
     bin without that row follow from the same sums, for the classes of up to 64.
 
     A pair is a grid of 16 x 16 cells, a triple one of 4 or 8 cells an axis, averaged
-    over all recursive halvings. Pairs enter in up to five rounds, each judged by the
+    over all recursive halvings. Pairs enter in up to eight rounds, each judged by the
     leave-one-out log-likelihood: its slope when the pair begins to take the place of
     its columns must be above zero by more than chance among so many.
 
