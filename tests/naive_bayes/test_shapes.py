@@ -170,6 +170,69 @@ def test_at_most_k_columns_pairs_included():
         assert model.support_.sum() <= k
 
 
+def test_a_bound_that_does_not_bind_changes_nothing():
+    X, y = interplay()
+    free = SelectiveNB().fit(X, y)
+    for k in (2, 5, 100):
+        model = SelectiveNB(k=k).fit(X, y)
+        assert model.pairs_ == free.pairs_ == [(1, 3)]
+        np.testing.assert_allclose(
+            model.predict_proba(X), free.predict_proba(X), atol=0.05
+        )
+
+
+@pytest.mark.parametrize("optimizer", ["vns", "multistart", "gradient", "coordinate"])
+def test_every_optimiser_takes_pairs(optimizer):
+    X, y = interplay()
+    model = SelectiveNB(optimizer=optimizer, random_state=0).fit(X, y)
+    assert (1, 3) in model.pairs_
+
+
+def test_a_dear_column_enters_no_pair():
+    X, y = interplay()
+    cost = np.ones(5)
+    cost[1] = 1e9
+    assert SelectiveNB(feature_cost=cost).fit(X, y).pairs_ == []
+
+
+@pytest.mark.parametrize("values", [100, 300, 2000])
+def test_a_random_code_of_many_values_has_no_weight(values):
+    rng = np.random.default_rng(values)
+    table = pd.DataFrame({"code": rng.integers(values, size=3000).astype(str)})
+    y = rng.integers(2, size=3000)
+    model = SelectiveNB().fit(table, y)
+    assert model.weights_[0] == 0.0
+    assert model.evidence_[0] < 0.0
+
+
+def test_a_code_of_many_values_that_tells_is_used():
+    rng = np.random.default_rng(1)
+    town = rng.integers(200, size=8000)
+    y = (rng.random(8000) < np.where(town < 70, 0.9, 0.2)).astype(int)
+    model = SelectiveNB().fit(pd.DataFrame({"town": town.astype(str)}), y)
+    assert model.weights_[0] > 0.9
+    assert model.evidence_[0] > 500
+
+
+def test_rows_a_hundred_times():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 1))
+    y = (X[:, 0] + 0.5 * rng.normal(size=300) > 0).astype(int)
+    model = SelectiveNB().fit(X, y, sample_weight=np.full(300, 500.0))
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    assert model.score(X, y) > 0.95
+
+
+def test_noise_beside_a_column_that_tells_makes_no_pair():
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(400, 2))
+        y = (X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int)
+        found += bool(SelectiveNB().fit(X, y).pairs_)
+    assert found <= 1
+
+
 def test_weights_of_rows_are_repetitions():
     table, y = mixed(300)
     weights = np.random.default_rng(6).integers(0, 4, size=300)

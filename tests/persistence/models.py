@@ -60,8 +60,8 @@ def _paired():
     return model, table
 
 
-def _streamed():
-    model = bs.SelectiveNB(window=100)
+def _streamed(partitions):
+    model = bs.SelectiveNB(window=100, partitions=partitions)
     for start in range(0, N, 60):
         part = slice(start, start + 60)
         model.partial_fit(TABLE.iloc[part], YES_NO[part], classes=["no", "yes"])
@@ -198,7 +198,8 @@ def examples():
             bs.SelectiveNB(text_options={"ngram_range": (1, 2)}).fit(NOTED, YES_NO),
             NOTED,
         ),
-        "selective stream": (_streamed(), TABLE),
+        "selective stream": (_streamed("best"), TABLE),
+        "selective stream shapes": (_streamed("averaged"), TABLE),
         "selective ready-made": (
             bs.SelectiveNB(input="log_likelihood").fit(ready, Y),
             ready,

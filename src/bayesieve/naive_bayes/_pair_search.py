@@ -39,8 +39,9 @@ _EXTENDED = 20
 _HOPELESS = 0.5
 
 Set = tuple[int, ...]
-#: Finds weights for terms: their number of pairs, and weights to start from.
-Optimise = Callable[[PartTerms, int, np.ndarray], np.ndarray]
+#: Finds weights for terms: pairs by their columns in the table, the number of sets
+#: that were looked at, and weights to start from.
+Optimise = Callable[[PartTerms, list[Set], int, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,8 @@ class PairRows:
     class_count : ndarray of shape (n_classes,)
     log_prior : ndarray of shape (n_classes,)
         What scores start from.
+    costs : ndarray of shape (n_columns,)
+        Nats that a weight of one costs each column, as far as the user says so.
     """
 
     columns: np.ndarray
@@ -74,6 +77,7 @@ class PairRows:
     row_weight: np.ndarray | None
     class_count: np.ndarray
     log_prior: np.ndarray
+    costs: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +115,12 @@ def choose_pairs(
     In each round every pair is judged at the present weights: by the slope of the
     leave-one-out log-likelihood when the pair begins to take the place of its columns.
     It passes when the slope is above zero by more than chance among so many pairs, its
-    rows taken as independent, and when the nats it promises are more than half the
+    rows taken as independent, when the nats it promises are more than half the
     logarithm of the number of pairs and what it takes to say how categories were
-    arranged. The best are taken up, the weights of all terms are optimised again, and
-    triples that extend a strong pair join the candidates. **Heuristic**: a greedy
-    search, and a test that knows no exact level.
+    arranged, and when it explains the classes better than any of its columns. The best
+    are taken up, the weights of all terms are optimised again, and triples that extend
+    a strong pair join the candidates. **Heuristic**: a greedy search, and a test that
+    knows no exact level.
 
     Parameters
     ----------
@@ -168,9 +173,20 @@ class _Search:
             self.cells[k] = axis.cells[bins[:, k]]
         evidence = np.array([own.evidence for own in rows.shapes])
         telling = np.argsort(-evidence * (0.1 + weights), kind="stable")
+        self.evidence = evidence / step
+        judged = np.bincount(
+            rows.codes[::step],
+            None if rows.weights is None else rows.weights[::step],
+            self.n_classes,
+        )
+        #: Log-likelihood of the classes of these rows as one part.
+        self.alone = _core.average_boxes(
+            [judged.astype(np.float64)[None]], self.alpha, [[0]], False
+        )[0][0]
         self.candidates = np.sort(telling[:MOST_COLUMNS]).tolist()
         self.batch = max(1, len(rows.axes))
         self.chosen: list[Set] = []
+        self.of_pairs: dict[Set, float] = {}  # evidence
         self.shapes: list[PairShape] = []
         self.pool: list[Set] = list(combinations(self.candidates, 2))
         self.judged: set[Set] = set(self.pool)
@@ -187,7 +203,17 @@ class _Search:
         price = np.array(
             [sum(self.axes[k].log_orders for k in own) for own in self.pool]
         )
-        passes = (z > threshold) & (gain > 0.5 * math.log(n_sets) + price)
+        costs = np.array([self.rows.costs[list(own)].sum() for own in self.pool])
+        passes = (z > threshold) & (
+            gain > 0.5 * math.log(n_sets) + price + step * costs
+        )
+        evidence = scores[:, 3] - self.alone
+        passes &= evidence > self._best_within()
+        self.of_pairs.update(
+            (own, float(found))
+            for own, found in zip(self.pool, evidence, strict=True)
+            if len(own) == 2
+        )
         order = np.argsort(-gain, kind="stable")
         passed = [self.pool[i] for i in order if passes[i]]
         hopeful = z > _HOPELESS * threshold
@@ -195,6 +221,17 @@ class _Search:
             own for own, stays in zip(self.pool, hopeful, strict=True) if stays
         ]
         return passed
+
+    def _best_within(self) -> np.ndarray:
+        """Evidence of the best column of every set, or of the best pair of a triple."""
+        best = [float(self.evidence[list(own)].max()) for own in self.pool]
+        for i, own in enumerate(self.pool):
+            if len(own) == 3:
+                within = (self.of_pairs.get(pair) for pair in combinations(own, 2))
+                best[i] = max(
+                    best[i], *(found for found in within if found is not None)
+                )
+        return np.array(best)
 
     def _scores(self) -> np.ndarray:
         """Slope, its variance, curvature and evidence of every set of the pool."""
@@ -253,7 +290,8 @@ class _Search:
         self.chosen += passed
         self.shapes += [_in_table(own, rows.columns) for own in shapes]
         start = np.concatenate([self.weights, np.zeros(len(passed))])
-        self.weights = self.optimise(self.terms, len(self.judged), start)
+        pairs = [own.columns for own in self.shapes]
+        self.weights = self.optimise(self.terms, pairs, len(self.judged), start)
         taken = set(passed)
         self.pool = [own for own in self.pool if own not in taken]
 

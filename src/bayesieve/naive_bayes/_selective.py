@@ -196,13 +196,15 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
     -----
     Bins of a numerical column are up to 64 of equal frequency, missing values apart,
     and the bounds of its best partition; those of a categorical column are its values,
-    up to 64 in the order in which their class shares differ most. Partitions of bins
+    up to 64 in the order in which their class shares differ most, of more the groups of
+    its best partition. Partitions of bins
     into 1, 2, ... parts are as likely as each other, and so are those of one number of
     parts; the class probabilities of a part have a Dirichlet prior with the class
     shares as mean and the strength of two rows. Averages are those of all intervals of
     the bins on grids of 4, 8, ... of them, of all groupings of up to ten values, and of
     those groupings of more values that keep their order. The probabilities of a row's
-    bin without that row follow from the same sums, for the classes of up to 64.
+    bin without that row follow from the same sums; of more than 64 classes rows are not
+    left out, and there are no pairs.
 
     A pair is a grid of 16 x 16 cells, a triple one of 4 or 8 cells an axis, averaged
     over all recursive halvings. Pairs enter in up to eight rounds, each judged by the

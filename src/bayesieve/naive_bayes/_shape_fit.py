@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from bayesieve.weights import (
     WeightResult,
     search,
 )
+from bayesieve.weights._search import term_sizes
 from bayesieve.weights._text_candidates import TextRule
 
 __all__ = ["ShapeFittedNB", "ShapedRows", "leave_rows_out", "worth_a_term"]
@@ -52,6 +53,8 @@ _MOST_NUMBERS = 2**27
 #: Cost of a pair in logarithms of the number of pairs looked at; of a column it is one.
 #: With the usual regularization a weight of one costs a pair that logarithm in full.
 _PAIR_PRICE = 10.0
+#: How a search ends that was not broken off.
+_ENDED = ("converged", "budget")
 #: Largest derivative per row of weights that only serve to judge the next pairs.
 _ROUGH = 1e-4
 
@@ -132,8 +135,20 @@ class ShapedRows:
         lifts = [np.log(table) - log_shares for table in tables]
         return PartTerms(parts, lifts, self.n_classes)
 
-    def for_pairs(self, kept: np.ndarray) -> PairRows:
-        """What pairs of some of the columns are chosen from."""
+    def select(self, kept: np.ndarray) -> ShapedRows:
+        """The same with some of the columns alone."""
+        left_out = self.left_out
+        if left_out is not None:
+            left_out = [left_out[int(k)] for k in kept]
+        return replace(
+            self,
+            columns=self.columns[kept],
+            left_out=left_out,
+            bins=self.bins[:, kept],
+        )
+
+    def for_pairs(self, kept: np.ndarray, costs: np.ndarray) -> PairRows:
+        """What pairs of some of the columns are chosen from; costs are of all."""
         columns = self.columns[kept]
         return PairRows(
             columns,
@@ -145,6 +160,7 @@ class ShapedRows:
             self.row_weight,
             np.bincount(self.codes, self.weights, self.n_classes).astype(np.float64),
             self.log_prior,
+            costs[columns],
         )
 
     def axis(self, j: int) -> Axis:
@@ -249,35 +265,56 @@ class ShapeFittedNB(SearchedNB):
     def _weigh_shapes(
         self, rows: ShapedRows, end: float
     ) -> tuple[WeightResult, list[PairShape]]:
-        """Weights of the columns, then of pairs with them."""
-        terms = rows.terms()
+        """Weights of the columns and of pairs; of at most k columns."""
+        result, shapes, sizes = self._weigh_freely(rows, end)
+        used = sizes > 0.0
+        if self.k is None or used.sum() <= self.k or result.stopped not in _ENDED:
+            return result, shapes
+        kept = np.sort(np.argsort(-sizes, kind="stable")[: self.k])
+        again, shapes, _ = self._weigh_freely(rows.select(kept), end)
+        weights = np.zeros(rows.columns.size + len(shapes))
+        weights[kept] = again.weights[: kept.size]
+        weights[rows.columns.size :] = again.weights[kept.size :]
+        return replace(again, weights=weights), shapes
+
+    def _weigh_freely(
+        self, rows: ShapedRows, end: float
+    ) -> tuple[WeightResult, list[PairShape], np.ndarray]:
+        """Weights of columns and then of pairs; and how much each column adds."""
+        terms, shapes = rows.terms(), []
         kept = np.arange(terms.n_terms)
         problem = self._shape_problem(rows, terms, kept)
-        result = self._searched(search, problem, k=self.k, end=end)
-        result, kept, chosen = self._pairs_beside(rows, terms, result, end)
-        if chosen is None:
-            return result, []
-        again = self._weigh_with_pairs(
-            search, rows, kept, chosen.terms, chosen.n_candidates, chosen.weights, end
-        )
-        return again, chosen.shapes
+        result = self._searched(search, problem, end=end)
+        result, chosen = self._pairs_beside(rows, terms, result, kept, end)
+        if chosen is not None:
+            terms, shapes = chosen.terms, chosen.shapes
+            pairs = [own.columns for own in shapes]
+            problem = self._shape_problem(rows, terms, kept, pairs, chosen.n_candidates)
+            result = self._searched(search, problem, chosen.weights, end=end)
+        of_terms = term_sizes(terms, result.weights, rows.log_prior)
+        sizes = of_terms[: kept.size].copy()
+        place = {int(j): k for k, j in enumerate(rows.columns)}
+        for own, size in zip(shapes, of_terms[kept.size :], strict=True):
+            for j in own.columns:
+                sizes[place[j]] += size / len(own.columns)
+        return result, shapes, sizes
 
     def _pairs_beside(
-        self, rows: ShapedRows, terms: PartTerms, result: WeightResult, end: float
-    ) -> tuple[WeightResult, np.ndarray, ChosenPairs | None]:
-        """Pairs beside weighted columns, if any; and which columns stay with them."""
-        kept = np.arange(terms.n_terms)
-        problem = self._shape_problem(rows, terms, kept)
-        result = self._searched(search, problem, k=self.k, end=end)
-        if self.k is not None:
-            kept = np.flatnonzero(result.weights)
-        if result.stopped != "converged":
-            return result, kept, None
+        self,
+        rows: ShapedRows,
+        terms: PartTerms,
+        result: WeightResult,
+        kept: np.ndarray,
+        end: float,
+    ) -> tuple[WeightResult, ChosenPairs | None]:
+        """Pairs of the columns that are kept beside their weights, if any."""
+        if result.stopped not in _ENDED:
+            return result, None
         try:
             chosen = self._choose_pairs(rows, terms, result.weights, kept, end)
         except KeyboardInterrupt:
-            return replace(result, stopped="interrupted"), kept, None
-        return result, kept, chosen
+            return replace(result, stopped="interrupted"), None
+        return result, chosen
 
     def _weigh_with_pairs(
         self,
@@ -285,14 +322,15 @@ class ShapeFittedNB(SearchedNB):
         rows: ShapedRows,
         kept: np.ndarray,
         terms: PartTerms,
+        pairs: Sequence[tuple[int, ...]],
         n_candidates: int,
         start: np.ndarray,
         end: float,
     ) -> WeightResult:
         """Weights of all columns and then of pairs; only those kept may have one."""
-        problem = self._shape_problem(rows, terms, kept, n_candidates)
+        problem = self._shape_problem(rows, terms, kept, pairs, n_candidates)
         found = self._searched(how, problem, start, end=end)
-        weights = np.zeros(rows.columns.size + terms.n_terms - kept.size)
+        weights = np.zeros(rows.columns.size + len(pairs))
         weights[kept] = found.weights[: kept.size]
         weights[rows.columns.size :] = found.weights[kept.size :]
         return replace(found, weights=weights)
@@ -331,7 +369,8 @@ class ShapeFittedNB(SearchedNB):
             rows.class_factors,
             tables,
         )
-        prior = self._shape_prior(rows, kept, len(shapes), n_candidates)
+        pairs = [own.columns for own in shapes]
+        prior = self._shape_prior(rows, kept, pairs, n_candidates)
         fitted = self._fit_texts(table, *table.training_rows(tables), prior)
         return fitted, shapes
 
@@ -349,15 +388,19 @@ class ShapeFittedNB(SearchedNB):
             return None
 
         def optimise(
-            terms: PartTerms, n_candidates: int, start: np.ndarray
+            terms: PartTerms,
+            pairs: list[tuple[int, ...]],
+            n_candidates: int,
+            start: np.ndarray,
         ) -> np.ndarray:
-            problem = self._shape_problem(rows, terms, kept, n_candidates)
+            problem = self._shape_problem(rows, terms, kept, pairs, n_candidates)
             limit = None if end == math.inf else max(0.0, end - time.monotonic())
             found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
             return np.asarray(found.weights)
 
+        costs = self.regularization * rows.share * self._own_costs(rows)
         chosen = choose_pairs(
-            rows.for_pairs(kept),
+            rows.for_pairs(kept, costs),
             terms.select(kept),
             weights[kept],
             optimise,
@@ -371,26 +414,36 @@ class ShapeFittedNB(SearchedNB):
         rows: ShapedRows,
         terms: PartTerms,
         kept: np.ndarray,
+        pairs: Sequence[tuple[int, ...]] = (),
         n_candidates: int = 1,
     ) -> WeightProblem:
         """The criterion of some columns and of pairs after them."""
-        prior = self._shape_prior(rows, kept, terms.n_terms - kept.size, n_candidates)
+        prior = self._shape_prior(rows, kept, pairs, n_candidates)
         return self._problem(
             terms, rows.codes, rows.log_prior, rows.row_weight, prior, rows.share
         )
 
+    def _own_costs(self, rows: ShapedRows) -> np.ndarray:
+        """What the user says that each column costs, less what it costs otherwise."""
+        usual = np.ones(len(rows.fine))
+        return self._preparation_costs(usual, self._column_names()) - usual
+
     def _shape_prior(
-        self, rows: ShapedRows, kept: np.ndarray, n_pairs: int, n_candidates: int
+        self,
+        rows: ShapedRows,
+        kept: np.ndarray,
+        pairs: Sequence[tuple[int, ...]],
+        n_candidates: int,
     ) -> ColumnPrior:
         """What some columns and pairs cost: the choice of each among so many."""
-        columns, n_columns = rows.columns[kept], len(rows.fine)
-        preparation = self._preparation_costs(np.ones(n_columns), self._column_names())
+        columns, n_columns, n_pairs = rows.columns[kept], len(rows.fine), len(pairs)
+        own = self._own_costs(rows)
         # Of many pairs some fit by chance: one costs more than a column does.
         price = _PAIR_PRICE * math.log(n_candidates) * rows.pair_share / rows.share
-        of_pairs = np.full(n_pairs, 1.0 + price)
+        of_pairs = np.array([1.0 + price + own[list(pair)].sum() for pair in pairs])
         # Costs add the logarithm of all candidates: columns have that of theirs.
         n_variables = n_columns + (n_candidates if n_pairs else 0)
-        of_columns = preparation[columns] + math.log(n_columns)
+        of_columns = 1.0 + own[columns] + math.log(n_columns)
         evidence = [rows.shapes[j].evidence for j in columns]
         return ColumnPrior(
             np.concatenate([of_columns, of_pairs]) - math.log(n_variables),

@@ -162,7 +162,9 @@ class ShapeStreamNB(ShapeFittedNB):
             problem = self._shape_problem(rows, terms, kept)
             result = self._searched(how, problem, start, k=self.k, end=end)
         if renewed:
-            result, kept, chosen = self._pairs_beside(rows, terms, result, end)
+            if self.k is not None:
+                kept = np.flatnonzero(result.weights)
+            result, chosen = self._pairs_beside(rows, terms, result, kept, end)
             pairs = CountedPairs()
             if chosen is not None:
                 levels = {own.columns: own.levels for own in chosen.shapes}
@@ -182,7 +184,7 @@ class ShapeStreamNB(ShapeFittedNB):
             beside = _beside(terms.select(kept), rows, found, shapes, left_out)
             assert start is not None
             result = self._weigh_with_pairs(
-                how, rows, kept, beside, pairs.n_candidates, start, end
+                how, rows, kept, beside, [*pairs.counts], pairs.n_candidates, start, end
             )
         weights = np.asarray(result.weights)
         n_columns = rows.columns.size

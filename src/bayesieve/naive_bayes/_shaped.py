@@ -173,9 +173,9 @@ class ShapedNB(TextWeightedNB):
     def feature_importances_(self) -> np.ndarray:
         """Mean size of what each column adds to the scores, in nats.
 
-        The mean absolute Shapley value: how far, on average over training rows and
-        classes, a term is from its own mean. The size of a pair is shared evenly
-        between its columns. Of a text column, the sum over its n-grams of the mean of
+        How far, on average over training rows and classes, a term is from its own mean:
+        without pairs the mean absolute Shapley value. The size of a pair is shared
+        evenly between its columns; ``explain(X).by_column()`` shares it exactly. Of a text column, the sum over its n-grams of the mean of
         ``w_j x_j |log theta_cj|``, less what is common to the classes.
         """
         importances = super().feature_importances_

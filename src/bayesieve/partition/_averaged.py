@@ -38,8 +38,6 @@ STRENGTH = 2.0
 #: Groupings of so many values are summed one by one; more values are put in order.
 _MOST_VALUES = 10
 _MOST_BINS = 64
-#: Parts of a partition that are summed over; the share of finer ones is not measurable.
-_MOST_PARTS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +52,13 @@ class FineBins:
         that a stream has met since); either may be empty.
     levels : ndarray of shape (n_bounds,) or None
         Of numbers, the first grid that has each bound. None of categories.
+    cost : float
+        Nats that it takes to say which bins were chosen, where labels chose them.
     """
 
     column: ColumnPartition
     levels: np.ndarray | None
+    cost: float = 0.0
 
     @property
     def counts(self) -> np.ndarray:
@@ -146,16 +147,11 @@ def bins_of_values(best: ColumnPartition) -> FineBins:
     assert best.value_counts is not None
     counts = best.value_counts
     met = np.flatnonzero(counts.any(axis=1))
-    ordered = met[most_telling_order(counts[met])]
-    place = np.arange(met.size)
     if met.size > _MOST_BINS:
-        rows = counts[ordered].sum(axis=1)
-        middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
-        equal = (middle * _MOST_BINS).astype(np.int64)
-        place = np.unique(equal, return_inverse=True)[1]
-    n_bins = int(place.max(initial=-1)) + 1
+        return _bins_of_groups(best)
+    n_bins = met.size
     group = np.full(counts.shape[0], n_bins, dtype=np.int64)
-    group[ordered] = place
+    group[met[most_telling_order(counts[met])]] = np.arange(n_bins)
     summed = np.zeros((n_bins + 1, counts.shape[1]))
     np.add.at(summed, group, counts)
     parts = ValueGrouping(
@@ -166,6 +162,33 @@ def bins_of_values(best: ColumnPartition) -> FineBins:
     )
     column = ColumnPartition(best.name, best.classes, parts, best.values, counts)
     return FineBins(column, None)
+
+
+def _bins_of_groups(best: ColumnPartition) -> FineBins:
+    """Bins of a column of very many values: the groups of its best partition.
+
+    An order of so many values would be read off the labels of the very rows that are
+    to be foretold. The best groups pay for their choice, and so does their evidence.
+    """
+    parts, counts = best.parts, best.value_counts
+    assert isinstance(parts, ValueGrouping)
+    assert counts is not None
+    n_bins = parts.n_parts
+    group = np.where(counts.any(axis=1), parts.group, n_bins)
+    bins = ValueGrouping(
+        group=group,
+        default_group=n_bins,
+        garbage_group=-1,
+        **_plain(parts, np.vstack([parts.counts, np.zeros(counts.shape[1])])),
+    )
+    column = ColumnPartition(best.name, best.classes, bins, best.values, counts)
+    n_classes = counts.shape[1]
+    rows = sum(
+        math.lgamma(n + n_classes) - math.lgamma(n_classes) - math.lgamma(n + 1.0)
+        for n in parts.counts.sum(axis=1).tolist()
+    )
+    chosen = parts.cost.construction + parts.cost.preparation - rows
+    return FineBins(column, None, max(chosen, 0.0))
 
 
 def _plain(best: Partition, counts: np.ndarray) -> dict[str, Any]:
@@ -201,7 +224,7 @@ def most_telling_order(counts: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=512)
 def _interval_prior(n_bins: int) -> np.ndarray:
     """Log-prior of one partition into 1, 2, ... intervals, every number as likely."""
-    parts = np.arange(1, min(n_bins, _MOST_PARTS) + 1)
+    parts = np.arange(1, n_bins + 1)
     ways = [
         math.lgamma(n_bins) - math.lgamma(i) - math.lgamma(n_bins - i + 1)
         for i in parts.tolist()
@@ -215,7 +238,7 @@ def _group_prior(n_values: int) -> np.ndarray:
     ways = [1] + [0] * n_values
     for _ in range(n_values):  # Stirling numbers of the second kind
         ways = [0] + [i * ways[i] + ways[i - 1] for i in range(1, n_values + 1)]
-    logs = [math.log(own) for own in ways[1 : _MOST_PARTS + 1]]
+    logs = [math.log(own) for own in ways[1:]]
     return -math.log(n_values) - np.array(logs)
 
 
@@ -224,10 +247,11 @@ def average_columns(
 ) -> AveragedColumns:
     """Average the class probabilities of every bin over all partitions of its column.
 
-    **Exact** up to rounding over all intervals of a column's bins (of up to 64 parts),
+    **Exact** up to rounding over all intervals of a column's bins,
     on grids of 4, 8, 16, ... bins that are as likely as each other, and over all
     groupings of up to ten values. More values are put in the order that tells most,
-    and the groupings that keep it are summed.
+    and the groupings that keep it are summed; of more than 64, groupings of the groups
+    of the best partition.
 
     Parameters
     ----------
@@ -280,7 +304,8 @@ def average_columns(
         if k in answers:
             log_z, mean, deviation, without = answers[k]
             means[own.in_use], deviations[own.in_use] = mean, deviation
-            evidence = log_z - _log_likelihood(tables[k].sum(axis=0), alpha)
+            whole = _log_likelihood(tables[k].sum(axis=0), alpha)
+            evidence = log_z - whole - own.cost
             if leave_one_out:
                 first, last = own.in_use.start, own.in_use.stop
                 left_out[first * n_classes : last * n_classes] = without
