@@ -175,8 +175,9 @@ class ShapedNB(TextWeightedNB):
 
         How far, on average over training rows and classes, a term is from its own mean:
         without pairs the mean absolute Shapley value. The size of a pair is shared
-        evenly between its columns; ``explain(X).by_column()`` shares it exactly. Of a text column, the sum over its n-grams of the mean of
-        ``w_j x_j |log theta_cj|``, less what is common to the classes.
+        evenly between its columns; ``explain(X).by_column()`` shares it exactly. Of a
+        text column, the sum over its n-grams of the mean of ``w_j x_j |log theta_cj|``,
+        less what is common to the classes.
         """
         importances = super().feature_importances_
         if self._is_shaped:
