@@ -1,6 +1,5 @@
 """Compiled kernels of bayesieve."""
 
-from collections.abc import Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -261,17 +260,17 @@ def assign_bins(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     bounds[start[j]:start[j + 1]], ascending.
     """
 
-def average_intervals(tables: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Sequence[Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], log_priors: Sequence[Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], leave_one_out: bool) -> list[tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]]:
+def average_intervals(tables: list, alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: list, log_priors: list, leave_one_out: bool) -> list:
     """
     Evidence, means, deviations and leave-one-out means of the class probabilities of
     each bin, over all partitions of the bins of each table. Each table has grids: the
     ends of their bins, and ln of the prior of a partition into 1, 2, ... parts.
     """
 
-def average_groups(tables: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_priors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], leave_one_out: bool) -> list[tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]]:
+def average_groups(tables: list, alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_priors: list, leave_one_out: bool) -> list:
     """The same over all groupings of up to 16 values."""
 
-def average_boxes(tables: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Sequence[Sequence[int]], leave_one_out: bool) -> list[tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]]:
+def average_boxes(tables: list, alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: list, leave_one_out: bool) -> list:
     """
     The same over all recursive halvings of a grid with 2 ** level cells an axis.
     """

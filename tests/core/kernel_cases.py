@@ -308,7 +308,7 @@ def _discretize(classes: int, columns: int, whole: bool) -> Any:
         codes += rng.integers(0, classes - 1, rows).astype(np.int32)
         weights = None if whole else rng.uniform(0.5, 2.0, rows)
         return lambda: _core.discretize_columns(
-            X, codes, classes, weights, 1.0, False, 1e9
+            X, codes, classes, weights, 1.0, False, 1e9, 6
         )
 
     return make
@@ -341,6 +341,50 @@ def _group(classes: int, values: int) -> Any:
 kernel("group_tables:subsets")(_group(3, 12))
 kernel("group_tables:two classes")(_group(2, 3000))
 kernel("group_tables:merges")(_group(6, 300))
+
+
+def _counts(size: int, cells: int) -> list[np.ndarray]:
+    table = _random(size).poisson(3.0, (cells, 2)).astype(np.float64)
+    return [table] * max(2, size // table.size)
+
+
+@kernel("average_intervals")
+def _(size: int) -> Call:
+    tables = _counts(size, 40)
+    ends = [[np.arange(1, 41)]] * len(tables)
+    priors = [[np.zeros(40)]] * len(tables)
+    return lambda: _core.average_intervals(tables, np.ones(2), ends, priors, True)
+
+
+@kernel("average_groups")
+def _(size: int) -> Call:
+    tables = _counts(size, 7)
+    priors = [np.zeros(7)] * len(tables)
+    return lambda: _core.average_groups(tables, np.ones(2), priors, True)
+
+
+@kernel("average_boxes")
+def _(size: int) -> Call:
+    tables = _counts(size, 64)
+    levels = [[3, 3]] * len(tables)
+    return lambda: _core.average_boxes(tables, np.ones(2), levels, True)
+
+
+@kernel("score_pairs")
+def _(size: int) -> Call:
+    rng, columns, rows = _random(size), 6, max(4, size // 6)
+    cells = rng.integers(0, 8, (columns, rows)).astype(np.uint8)
+    codes = rng.integers(0, 2, rows).astype(np.int32)
+    sets = np.array([[a, b] for a in range(columns) for b in range(a)])
+    share = np.log([0.5, 0.5])
+    parts = rng.integers(0, 4, (columns, rows)).astype(np.uint8)
+    table, offset = rng.normal(size=(4 * columns, 1)), 4 * np.arange(columns + 1)
+    posterior = rng.random((rows, 1))
+    levels = np.full(columns, 3)
+    return lambda: _core.score_pairs(
+        *(cells, levels, sets, 4, codes, None, None, np.ones(2), share),
+        *(posterior, parts, table, offset),
+    )
 
 
 # --------------------------------------------------------------------- weights

@@ -2,7 +2,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -44,8 +43,18 @@ Averaged averaged(const Average& average, bool leave_one_out) {
     return {average.evidence(), average.averages(leave_one_out)};
 }
 
+// The items of a Python list. nanobind's own conversion of lists may not fail for memory.
+template <class T>
+std::vector<T> items_of(const nb::handle& given) {
+    const auto list = nb::cast<nb::list>(given);
+    std::vector<T> items;
+    items.reserve(list.size());
+    for (const nb::handle item : list) items.push_back(nb::cast<T>(item));
+    return items;
+}
+
 // Runs one job a table, in parallel, and hands the answers to Python in order.
-std::vector<Answer> run(const PartLikelihood& likelihood, std::size_t jobs,
+nb::list run(const PartLikelihood& likelihood, std::size_t jobs,
                         const std::function<Averaged(std::size_t)>& job) {
     std::vector<Averaged> found(jobs);
     {
@@ -55,12 +64,11 @@ std::vector<Answer> run(const PartLikelihood& likelihood, std::size_t jobs,
         });
     }
     const std::size_t J = likelihood.classes();
-    std::vector<Answer> answers;
-    answers.reserve(jobs);
+    nb::list answers;
     for (Averaged& own : found)
-        answers.emplace_back(own.evidence, bayesieve::to_table(std::move(own.cells.mean), J),
-                             bayesieve::to_table(std::move(own.cells.deviation), J),
-                             bayesieve::to_table(std::move(own.cells.left_out), J));
+        answers.append(Answer(own.evidence, bayesieve::to_table(std::move(own.cells.mean), J),
+                              bayesieve::to_table(std::move(own.cells.deviation), J),
+                              bayesieve::to_table(std::move(own.cells.left_out), J)));
     return answers;
 }
 
@@ -101,20 +109,21 @@ struct Grid {
     std::vector<double> log_prior;
 };
 
-std::vector<Answer> average_intervals(const std::vector<Table>& tables, const Vector& alpha,
-                                      const std::vector<std::vector<Indices>>& ends,
-                                      const std::vector<std::vector<Vector>>& log_priors,
-                                      bool leave_one_out) {
+nb::list average_intervals(const nb::list& given, const Vector& alpha, const nb::list& ends,
+                           const nb::list& log_priors, bool leave_one_out) {
+    const std::vector<Table> tables = items_of<Table>(given);
     const PartLikelihood likelihood = likelihood_of(alpha, tables);
     if (ends.size() != tables.size() || log_priors.size() != tables.size())
         throw std::invalid_argument("every table needs its grids and priors");
     std::vector<std::vector<Grid>> grids(tables.size());
     for (std::size_t t = 0; t < tables.size(); ++t) {
-        if (ends[t].empty() || ends[t].size() != log_priors[t].size())
+        const auto own_ends = items_of<Indices>(ends[t]);
+        const auto own_priors = items_of<Vector>(log_priors[t]);
+        if (own_ends.empty() || own_ends.size() != own_priors.size())
             throw std::invalid_argument("every grid needs a prior");
-        for (std::size_t g = 0; g < ends[t].size(); ++g) {
-            grids[t].push_back({ends_of(ends[t][g], tables[t].shape(0)),
-                                copied(log_priors[t][g])});
+        for (std::size_t g = 0; g < own_ends.size(); ++g) {
+            grids[t].push_back({ends_of(own_ends[g], tables[t].shape(0)),
+                                copied(own_priors[g])});
             if (grids[t].back().log_prior.empty())
                 throw std::invalid_argument("a prior must have an entry");
         }
@@ -127,9 +136,11 @@ std::vector<Answer> average_intervals(const std::vector<Table>& tables, const Ve
     });
 }
 
-std::vector<Answer> average_groups(const std::vector<Table>& tables, const Vector& alpha,
-                                   const std::vector<Vector>& log_priors, bool leave_one_out) {
+nb::list average_groups(const nb::list& given, const Vector& alpha, const nb::list& priors,
+                        bool leave_one_out) {
     constexpr std::size_t kMostValues = 16;
+    const std::vector<Table> tables = items_of<Table>(given);
+    const std::vector<Vector> log_priors = items_of<Vector>(priors);
     const PartLikelihood likelihood = likelihood_of(alpha, tables);
     for (std::size_t t = 0; t < tables.size(); ++t)
         if (tables[t].shape(0) == 0 || tables[t].shape(0) > kMostValues ||
@@ -144,16 +155,16 @@ std::vector<Answer> average_groups(const std::vector<Table>& tables, const Vecto
     });
 }
 
-std::vector<Answer> average_boxes(const std::vector<Table>& tables, const Vector& alpha,
-                                  const std::vector<std::vector<std::int64_t>>& levels,
-                                  bool leave_one_out) {
+nb::list average_boxes(const nb::list& given, const Vector& alpha, const nb::list& levels,
+                       bool leave_one_out) {
+    const std::vector<Table> tables = items_of<Table>(given);
     const PartLikelihood likelihood = likelihood_of(alpha, tables);
     if (levels.size() != tables.size())
         throw std::invalid_argument("every table needs the levels of its axes");
     std::vector<std::vector<std::size_t>> axes(tables.size());
     for (std::size_t t = 0; t < tables.size(); ++t) {
         std::size_t cells = 1;
-        for (const std::int64_t level : levels[t]) {
+        for (const std::int64_t level : items_of<std::int64_t>(levels[t])) {
             if (level < 0 || level > 10) throw std::invalid_argument("levels must be 0 to 10");
             axes[t].push_back(static_cast<std::size_t>(level));
             cells <<= level;
