@@ -173,12 +173,14 @@ class _Search:
             self.cells[k] = axis.cells[bins[:, k]]
         evidence = np.array([own.evidence for own in rows.shapes])
         telling = np.argsort(-evidence * (0.1 + weights), kind="stable")
-        self.evidence = evidence / step
         judged = np.bincount(
             rows.codes[::step],
             None if rows.weights is None else rows.weights[::step],
             self.n_classes,
         )
+        # Shapes may rest on more rows: those of a stream, or all of a sample.
+        behind = max(float(own.bins.counts.sum()) for own in rows.shapes)
+        self.evidence = evidence * min(1.0, float(judged.sum()) / behind)
         #: Log-likelihood of the classes of these rows as one part.
         self.alone = _core.average_boxes(
             [judged.astype(np.float64)[None]], self.alpha, [[0]], False
