@@ -52,8 +52,8 @@ def model_of(outcome, names):
     clean = {new: old for old, new in names.items()}
     found = {f"rows {name}": outcome[name] for name in ("train_rows", "n_features")}
     for own in outcome["features"]:
-        parts = [own["name"]] if own["name"] in clean else own["name"].split(" × ")
-        name = " × ".join(clean.get(part, part) for part in parts)
+        parts = [own["name"]] if own["name"] in clean else own["name"].split(" \u00d7 ")
+        name = " \u00d7 ".join(clean.get(part, part) for part in parts)
         found[f"weight of {name}"] = own.get("weight") or 0.0
     for name in ("accuracy", "log_loss", "majority_accuracy"):
         found[name] = outcome["evaluation"][name]
