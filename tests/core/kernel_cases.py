@@ -383,7 +383,7 @@ def _(size: int) -> Call:
     levels = np.full(columns, 3)
     return lambda: _core.score_pairs(
         *(cells, levels, sets, 4, codes, None, None, np.ones(2), share),
-        *(posterior, parts, table, offset),
+        *(posterior, parts, table, offset, 1e-4),
     )
 
 

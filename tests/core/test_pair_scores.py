@@ -69,10 +69,14 @@ def plain(own, columns, most_levels):
 def test_scores_are_those_of_plain_sums(classes, weighted, most_levels):
     own = problem(classes, classes=classes, weighted=weighted)
     sets = np.array([[0, 1, -1], [0, 2, -1], [1, 2, -1], [0, 1, 2]])
-    found = _core.score_pairs(sets=sets, most_levels=most_levels, **own)
+    chosen = {"sets": sets, "most_levels": most_levels}
+    found = _core.score_pairs(**chosen, **own, least=0.0)
     for line, columns in zip(found, ([0, 1], [0, 2], [1, 2], [0, 1, 2]), strict=True):
-        # Boxes that hardly matter are left out of the scores.
-        np.testing.assert_allclose(line, plain(own, columns, most_levels), rtol=2e-2)
+        wanted = plain(own, columns, most_levels)
+        np.testing.assert_allclose(line, wanted, rtol=1e-9, atol=1e-9)
+    # Boxes that hardly matter may be left out.
+    near = _core.score_pairs(**chosen, **own, least=1e-4)
+    np.testing.assert_allclose(near, found, rtol=2e-2)
 
 
 def test_an_interplay_has_a_slope_and_noise_has_none():
@@ -94,7 +98,7 @@ def test_an_interplay_has_a_slope_and_noise_has_none():
         "offset": np.arange(4),
     }
     sets = np.array([[0, 1], [0, 2], [1, 2]])
-    found = _core.score_pairs(sets=sets, most_levels=4, **own)
+    found = _core.score_pairs(sets=sets, most_levels=4, **own, least=1e-4)
     z = found[:, 0] / np.sqrt(found[:, 1])
     assert z[0] > 50
     assert (z[1:] < 3).all()
@@ -113,6 +117,10 @@ def test_an_interplay_has_a_slope_and_noise_has_none():
     ],
 )
 def test_what_does_not_fit_is_refused(name, value):
-    own = {"sets": np.array([[0, 1]]), "most_levels": 4} | problem(0) | {name: value}
+    own = (
+        {"sets": np.array([[0, 1]]), "most_levels": 4, "least": 0.0}
+        | problem(0)
+        | {name: value}
+    )
     with pytest.raises(ValueError):
         _core.score_pairs(**own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,9 @@ from scipy.special import softmax
 from sklearn.metrics import log_loss
 
 from bayesieve import SelectiveNB
-from bayesieve.naive_bayes import _pair_search
+from bayesieve.exceptions import InterruptedFitWarning
+from bayesieve.naive_bayes import _pair_search, _shape_fit
+from bayesieve.weights import Convex
 
 
 def mixed(rows=600, seed=0):
@@ -296,6 +299,36 @@ def test_pairs_end_with_the_time():
         warnings.simplefilter("ignore")
         model = SelectiveNB(time_limit=0.0).fit(X, y)
     assert time.monotonic() - begin < 5.0
+    assert model.pairs_ == []
+
+
+def test_control_c_while_pairs_are_chosen_keeps_the_columns(monkeypatch):
+    def pressed(*arguments, **options):
+        raise KeyboardInterrupt
+
+    table, y = mixed()
+    alone = SelectiveNB(pairs=0).fit(table, y)
+    monkeypatch.setattr(_shape_fit, "choose_pairs", pressed)
+    with pytest.warns(InterruptedFitWarning):
+        model = SelectiveNB().fit(table, y)
+    assert model.stopped_ == "interrupted"
+    np.testing.assert_array_equal(model.weights_, alone.weights_)
+
+
+def test_control_c_in_the_weights_of_a_round_ends_the_choice(monkeypatch):
+    """The search of the weights notes the key and stops; the rounds must as well."""
+    X, y = interplay()
+    searched = _shape_fit.search
+
+    def stopped(optimizer, *arguments, **options):
+        found = searched(optimizer, *arguments, **options)
+        is_rough = isinstance(optimizer, Convex)
+        return replace(found, stopped="interrupted") if is_rough else found
+
+    monkeypatch.setattr(_shape_fit, "search", stopped)
+    with pytest.warns(InterruptedFitWarning):
+        model = SelectiveNB().fit(X, y)
+    assert model.stopped_ == "interrupted"
     assert model.pairs_ == []
 
 

@@ -102,19 +102,6 @@ public:
         }
     }
 
-    // Adds one partition with its log-prior.
-    void add_partition(const std::vector<std::size_t>& ends, double log_prior) {
-        double log_z = log_prior;
-        for (std::size_t i = 0; i < ends.size(); ++i)
-            log_z += log_likelihood(i == 0 ? 0 : ends[i - 1], ends[i]);
-        const double both = log_add(evidence_, log_z);
-        const double old = std::exp(evidence_ - both), own = std::exp(log_z - both);
-        evidence_ = both;
-        for (double& p : posterior_) p *= old;
-        for (std::size_t i = 0; i < ends.size(); ++i)
-            posterior_[(i == 0 ? 0 : ends[i - 1]) * (bins_ + 1) + ends[i]] += own;
-    }
-
     // ln of the sum over all partitions added.
     double evidence() const { return evidence_; }
 

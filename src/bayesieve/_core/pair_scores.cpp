@@ -40,7 +40,6 @@ using Sets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::devi
 template <class Part>
 using Parts = nb::ndarray<const Part, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-constexpr double kLeast = 1e-4;      // boxes less likely than this do not change a choice
 constexpr std::size_t kNumbers = 4;  // slope, its variance, curvature, evidence
 constexpr std::size_t kMost = DyadicAverage::kMostAxes;
 
@@ -80,7 +79,8 @@ struct Axes {
 
 template <class Part>
 void score_set(const Axes& axes, const Rows& rows, const Mains<Part>& mains,
-               const PartLikelihood& likelihood, const double* log_prior, double* out) {
+               const PartLikelihood& likelihood, const double* log_prior, double least,
+               double* out) {
     const std::size_t J = likelihood.classes(), W = J - 1;
     const std::uint8_t* cell[kMost];
     const Part* part[kMost];
@@ -109,7 +109,7 @@ void score_set(const Axes& axes, const Rows& rows, const Mains<Part>& mains,
     });
     const DyadicAverage average(likelihood, counts.data(), axes.levels);
     std::vector<double> left_out(axes.cells * J * J);
-    average.leave_out(kLeast, left_out.data());
+    average.leave_out(least, left_out.data());
     out[3] = average.evidence();
     std::vector<double> table(axes.cells * J * W);
     for (std::size_t e = 0; e < axes.cells * J; ++e) {
@@ -163,7 +163,8 @@ TableArray score_pairs(const Cells& cells, const Indices& levels, const Sets& se
                        const std::optional<Vector>& weight,
                        const std::optional<Vector>& row_weight, const Vector& alpha,
                        const Vector& log_prior, const Table& posterior,
-                       const Parts<Part>& parts, const Table& table, const Indices& offset) {
+                       const Parts<Part>& parts, const Table& table, const Indices& offset,
+                       double least) {
     const std::size_t columns = cells.shape(0), n = cells.shape(1), J = alpha.shape(0);
     if (J < 2 || levels.shape(0) != columns || codes.shape(0) != n ||
         (weight && weight->shape(0) != n) || (row_weight && row_weight->shape(0) != n) || log_prior.shape(0) != J ||
@@ -196,7 +197,8 @@ TableArray score_pairs(const Cells& cells, const Indices& levels, const Sets& se
         bayesieve::for_each_block(sets.shape(0), 1, [&](std::size_t, std::size_t s, std::size_t) {
             const Axes axes(sets.data() + s * sets.shape(1), sets.shape(1), levels.data(),
                             static_cast<std::size_t>(most_levels));
-            score_set(axes, rows, mains, likelihood, log_prior.data(), &found[s * kNumbers]);
+            score_set(axes, rows, mains, likelihood, log_prior.data(), least,
+                      &found[s * kNumbers]);
         });
     }
     return bayesieve::to_table(std::move(found), kNumbers);
@@ -206,10 +208,10 @@ template <class Part>
 void define(nb::module_& m) {
     m.def("score_pairs", &score_pairs<Part>, "cells"_a.noconvert(), "levels"_a, "sets"_a,
           "most_levels"_a, "codes"_a, "weight"_a.none(), "row_weight"_a.none(), "alpha"_a, "log_prior"_a,
-          "posterior"_a, "parts"_a.noconvert(), "table"_a, "offset"_a,
+          "posterior"_a, "parts"_a.noconvert(), "table"_a, "offset"_a, "least"_a,
           "Slope of the leave-one-out log-likelihood for the weight of the interplay of each\n"
           "set of columns, its variance, its curvature, and the evidence of the set. Sets have\n"
-          "up to three columns, -1 for none.");
+          "up to three columns, -1 for none. Boxes less likely than `least` count for nothing.");
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ _ROUNDS = 8
 _EXTENDED = 20
 #: Pairs below this share of the threshold are not looked at again.
 _HOPELESS = 0.5
+#: Boxes less likely than this do not change a choice.
+_LEAST = 1e-4
 
 Set = tuple[int, ...]
 #: Finds weights for terms: pairs by their columns in the table, the number of sets
@@ -226,13 +228,13 @@ class _Search:
 
     def _best_within(self) -> np.ndarray:
         """Evidence of the best column of every set, or of the best pair of a triple."""
-        best = [float(self.evidence[list(own)].max()) for own in self.pool]
-        for i, own in enumerate(self.pool):
+        best = []
+        for own in self.pool:
+            within = [*self.evidence[list(own)].tolist()]
             if len(own) == 3:
-                within = (self.of_pairs.get(pair) for pair in combinations(own, 2))
-                best[i] = max(
-                    best[i], *(found for found in within if found is not None)
-                )
+                pairs = combinations(own, 2)
+                within += [self.of_pairs[q] for q in pairs if q in self.of_pairs]
+            best.append(max(within))
         return np.array(best)
 
     def _scores(self) -> np.ndarray:
@@ -264,6 +266,7 @@ class _Search:
                     np.ascontiguousarray(parts),
                     tables,
                     offset,
+                    _LEAST,
                 )
         return found
 

@@ -38,7 +38,7 @@ from bayesieve.weights import (
     WeightResult,
     search,
 )
-from bayesieve.weights._search import term_sizes
+from bayesieve.weights._search import spread, term_sizes
 from bayesieve.weights._text_candidates import TextRule
 
 __all__ = ["ShapeFittedNB", "ShapedRows", "leave_rows_out", "worth_a_term"]
@@ -192,6 +192,22 @@ def leave_rows_out(
     return average_columns(fine, class_count).left_out
 
 
+def _rough_weights(
+    problem: WeightProblem, start: np.ndarray | None, end: float
+) -> np.ndarray:
+    """Weights to judge pairs by; Ctrl-C ends the choice and not this search alone."""
+    limit = None if end == math.inf else max(0.0, end - time.monotonic())
+    found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
+    if found.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return np.asarray(found.weights)
+
+
+def _beside(kept: np.ndarray, n_columns: int, n_pairs: int) -> np.ndarray:
+    """Places of the columns kept and of all pairs, which come after the columns."""
+    return np.append(kept, n_columns + np.arange(n_pairs))
+
+
 class ShapeFittedNB(SearchedNB):
     """Base: `fit` of a model with averaged shapes."""
 
@@ -272,10 +288,9 @@ class ShapeFittedNB(SearchedNB):
             return result, shapes
         kept = np.sort(np.argsort(-sizes, kind="stable")[: self.k])
         again, shapes, _ = self._weigh_freely(rows.select(kept), end)
-        weights = np.zeros(rows.columns.size + len(shapes))
-        weights[kept] = again.weights[: kept.size]
-        weights[rows.columns.size :] = again.weights[kept.size :]
-        return replace(again, weights=weights), shapes
+        n_columns, n_pairs = rows.columns.size, len(shapes)
+        places = _beside(kept, n_columns, n_pairs)
+        return spread(again, places, n_columns + n_pairs), shapes
 
     def _weigh_freely(
         self, rows: ShapedRows, end: float
@@ -330,10 +345,9 @@ class ShapeFittedNB(SearchedNB):
         """Weights of all columns and then of pairs; only those kept may have one."""
         problem = self._shape_problem(rows, terms, kept, pairs, n_candidates)
         found = self._searched(how, problem, start, end=end)
-        weights = np.zeros(rows.columns.size + len(pairs))
-        weights[kept] = found.weights[: kept.size]
-        weights[rows.columns.size :] = found.weights[kept.size :]
-        return replace(found, weights=weights)
+        n_columns, n_pairs = rows.columns.size, len(pairs)
+        places = _beside(kept, n_columns, n_pairs)
+        return spread(found, places, n_columns + n_pairs)
 
     def _weigh_with_texts(
         self,
@@ -350,7 +364,7 @@ class ShapeFittedNB(SearchedNB):
         kept = np.arange(terms.n_terms)
         if self.k is None:
             alone = self._shape_problem(rows, terms, kept)
-            weights = search(Convex(gtol=_ROUGH), alone).weights
+            weights = _rough_weights(alone, None, end)
             chosen = self._choose_pairs(rows, terms, weights, kept, end)
             if chosen is not None:
                 terms, shapes = chosen.terms, chosen.shapes
@@ -394,9 +408,7 @@ class ShapeFittedNB(SearchedNB):
             start: np.ndarray,
         ) -> np.ndarray:
             problem = self._shape_problem(rows, terms, kept, pairs, n_candidates)
-            limit = None if end == math.inf else max(0.0, end - time.monotonic())
-            found = search(Convex(gtol=_ROUGH), problem, start, time_limit=limit)
-            return np.asarray(found.weights)
+            return _rough_weights(problem, start, end)
 
         costs = self.regularization * rows.share * self._own_costs(rows)
         chosen = choose_pairs(

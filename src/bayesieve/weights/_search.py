@@ -21,7 +21,7 @@ from bayesieve.weights._restarts import VNS, MultiStart
 from bayesieve.weights._result import Callback, WeightResult
 from bayesieve.weights._terms import Array, Terms
 
-__all__ = ["OPTIMIZERS", "follow", "optimizer_of", "search", "term_sizes"]
+__all__ = ["OPTIMIZERS", "follow", "optimizer_of", "search", "spread", "term_sizes"]
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {
     "auto": Auto,
@@ -71,7 +71,7 @@ def search(
     again = _no_worse_than_nothing(
         optimizer, problem.select(kept), result.weights[kept], options
     )
-    return _spread(again, kept, problem.n_terms)
+    return spread(again, kept, problem.n_terms)
 
 
 def follow(
@@ -97,7 +97,7 @@ def follow(
         callback=callback,
         random_state=random_state,
     )
-    return _spread(result, kept, problem.n_terms)
+    return spread(result, kept, problem.n_terms)
 
 
 def _no_worse_than_nothing(
@@ -114,7 +114,8 @@ def _no_worse_than_nothing(
     return replace(result, weights=none, value=problem.value(none))
 
 
-def _spread(result: WeightResult, kept: Array, n_terms: int) -> WeightResult:
+def spread(result: WeightResult, kept: Array, n_terms: int) -> WeightResult:
+    """The result for all terms, of which those kept were searched."""
     weights = np.zeros(n_terms)
     weights[kept] = result.weights
     return replace(result, weights=weights)
