@@ -318,7 +318,7 @@ def solve_on_all_columns(problem, k):
     """Branch and bound on a block that holds every column: nothing is pruned."""
     block = problem.block(problem.nonempty(), problem.overall_shares)
     root = relax(block, k, np.full(problem.n_classes, 1 / problem.n_classes))
-    return branch_and_bound(problem.table, k, root, Limits())
+    return branch_and_bound(problem._equal, k, root, Limits())
 
 
 def zipf_table(seed, n_classes=2, m=200_000):

@@ -10,30 +10,62 @@ from numpy.typing import NDArray
 
 from bayesieve import _core
 from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._additive_rules import solve_additive_under
+from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._certificate import Solution
 from bayesieve.solvers._inputs import (
     check_alpha,
+    check_limits,
     check_range,
     check_size,
     count_table,
     row_counts,
 )
 from bayesieve.solvers._logs import Floats
+from bayesieve.solvers._rules import allowed_size, rules_of
 
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
 
 
-def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solution:
+def solve_bernoulli(
+    counts: Any,
+    k: int | None = None,
+    *,
+    alpha: float | Floats = 1.0,
+    include: Any = None,
+    exclude: Any = None,
+    groups: Any = None,
+    max_per_group: int | None = None,
+    feature_cost: Any = None,
+    budget: float | None = None,
+    time_limit: float | None = 10.0,
+) -> Solution:
     """Find the k features of largest Bernoulli naive Bayes likelihood. **Exact**.
 
     Parameters
     ----------
     counts : ClassCounts
         Of kind "binary": how many rows of each class have each feature.
-    k : int
-        Number of features, at least 1.
+    k : int, optional
+        Number of features, at least 1. None, beside a budget or `max_per_group`: as
+        many as they allow.
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing; estimates are ``(f + alpha) / (n_c + 2 alpha)`` as in scikit-learn.
+    include, exclude : names, numbers or a mask of columns, optional
+        Features that every support must have, and that none may have.
+    groups : array-like of shape (n_features,), lists of columns or dict, optional
+        A label for each column; columns without one (None, NaN) are alone. Groups are
+        taken whole and k counts groups; with `max_per_group` at most so many columns
+        are taken of each.
+    max_per_group : int, optional
+        See `groups`.
+    feature_cost : array-like of shape (n_features,) or dict of names, optional
+        What each feature costs, >= 0; together at most `budget`.
+    budget : float, optional
+        See `feature_cost`.
+    time_limit : float or None, default=10.0
+        Seconds that a search within a budget may take; it then ends with a `GapWarning`
+        and the best found.
 
     Returns
     -------
@@ -56,8 +88,27 @@ def solve_bernoulli(counts: Any, k: int, *, alpha: float | Floats = 1.0) -> Solu
     >>> solve_bernoulli(counts, k=1).support
     array([0])
     """
-    k = check_size(k, solver="solve_bernoulli")
-    return bernoulli_problem(counts, alpha, solver="solve_bernoulli").solve(k)
+    name = "solve_bernoulli"
+    problem = bernoulli_problem(counts, alpha, solver=name)
+    rules = rules_of(
+        problem.n_features,
+        getattr(counts, "feature_names", None),
+        include=include,
+        exclude=exclude,
+        groups=groups,
+        max_per_group=max_per_group,
+        feature_cost=feature_cost,
+        budget=budget,
+        owner=name,
+    )
+    if rules is None:
+        return problem.solve(check_size(k, solver=name))
+    check_limits(time_limit, None, solver=name)
+    limits = Limits.starting_now(time_limit, None)
+    size = allowed_size(k, rules, solver=name)
+    return solve_additive_under(
+        problem, None if k is None else size, rules, limits, name
+    )
 
 
 @dataclass(frozen=True)

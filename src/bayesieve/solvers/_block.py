@@ -21,12 +21,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve import _core
+from bayesieve.solvers._choice import Choice
 from bayesieve.solvers._logs import ROUNDING_UNITS, UNIT, Floats
 
-__all__ = ["Block"]
+__all__ = ["Block", "Members"]
 
 #: Sums are added in runs of 64: this and one more for each run, in units.
 _SUM_UNITS = 80.0
+
+
+@dataclass(frozen=True)
+class Members:
+    """The columns of candidates that are groups, each with the place of its group.
+
+    The gain of a group is the sum of its columns', more than its sums alone would have.
+    """
+
+    counts: Any
+    alpha: Floats | None
+    place: NDArray[np.int64]
+
+    def take(self, keep: NDArray[np.int64], n: int) -> Members:
+        """Those of some of n candidates."""
+        position = np.full(n, -1, dtype=np.int64)
+        position[keep] = np.arange(keep.shape[0])
+        kept = np.flatnonzero(position[self.place] >= 0)
+        return Members(
+            self.counts[:, kept],
+            None if self.alpha is None else self.alpha[kept],
+            position[self.place[kept]],
+        )
+
+    def gains(self, shares: Floats, n: int) -> tuple[Floats, Floats]:
+        """Gain of each of n candidates at p, and its doubt."""
+        value, doubt = _gains(self.counts, self.alpha, shares)
+        total = np.bincount(self.place, value, minlength=n).astype(np.float64)
+        doubts = np.bincount(self.place, doubt, minlength=n).astype(np.float64)
+        largest = int(np.bincount(self.place, minlength=n).max(initial=1))
+        return total, doubts + (2 + largest) * UNIT * total
 
 
 @dataclass(frozen=True)
@@ -35,7 +67,8 @@ class Block:
 
     ``counts`` is (K, M) dense and smoothed, or a CSC array without smoothing whose
     ``alpha`` (M,) is added in closed form: a class without count contributes alpha
-    only. ``value`` and ``chosen_value`` are raised by their doubt.
+    only. ``value`` and ``chosen_value`` are raised by their doubt. Where candidates are
+    groups, ``members`` are their columns; ``choice`` says which may join together.
     """
 
     columns: NDArray[np.int64]
@@ -53,6 +86,8 @@ class Block:
     chosen_value: float = 0.0
     chosen_doubt: float = 0.0
     chosen_sums: Floats = field(default_factory=lambda: np.zeros(0))
+    members: Members | None = None
+    choice: Choice | None = None
 
     @classmethod
     def of(
@@ -63,9 +98,13 @@ class Block:
         anchor: Floats,
         *,
         positive: bool,
+        members: Members | None = None,
     ) -> Block:
         """From smoothed counts (K, M), or a CSC array (K, M) and alpha (M,)."""
-        value, doubt = _gains(counts, alpha, anchor)
+        if members is None:
+            value, doubt = _gains(counts, alpha, anchor)
+        else:
+            value, doubt = members.gains(anchor, counts.shape[1])
         totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
         if alpha is not None:
             totals = totals + counts.shape[0] * alpha
@@ -80,7 +119,32 @@ class Block:
             float(totals.sum()) * (1.0 + 1e-9),
             positive,
             chosen_sums=np.zeros(counts.shape[0]),
+            members=members,
         )
+
+    @classmethod
+    def of_constants(
+        cls, columns: NDArray[np.int64], gains: Floats, doubt: Floats, choice: Choice
+    ) -> Block:
+        """Candidates whose gains depend on no class shares, as in additive models."""
+        n = columns.shape[0]
+        return cls(
+            columns,
+            np.zeros((1, n)),
+            None,
+            np.ones(1),
+            gains + doubt,
+            doubt,
+            0.0,
+            0.0,
+            chosen_sums=np.zeros(1),
+            choice=choice,
+        )
+
+    @property
+    def has_constants(self) -> bool:
+        """Whether gains depend on no class shares."""
+        return self.n_classes == 1
 
     @property
     def n_classes(self) -> int:
@@ -92,7 +156,10 @@ class Block:
 
     def anchored(self, anchor: Floats) -> Block:
         """The same with another anchor."""
-        value, doubt = _gains(self.counts, self.alpha, anchor)
+        if self.members is None:
+            value, doubt = _gains(self.counts, self.alpha, anchor)
+        else:
+            value, doubt = self.members.gains(anchor, len(self))
         total = float(self.chosen_sums.sum())
         before = _divergence_of(self.chosen_sums, self.anchor * total)
         after = _divergence_of(self.chosen_sums, anchor * total)
@@ -162,12 +229,19 @@ class Block:
 
     def gain_of(self, positions: NDArray[np.int64]) -> tuple[float, float]:
         """Gain of the chosen columns with these candidates, and its doubt."""
+        if self._is_one_column(positions):
+            return 0.0, 0.0
         value, sums = self.atom(positions)
         less, rounding = _divergence_of(sums, self.anchor * sums.sum())
         raised = self.chosen_doubt + float(self.doubt[positions].sum())
         units = _SUM_UNITS + positions.shape[0] / 64
         doubt = raised + rounding + units * UNIT * (value + less)
         return max(value - raised - less, 0.0), doubt
+
+    def _is_one_column(self, positions: NDArray[np.int64]) -> bool:
+        """Whether these and the chosen are one column, or none: they gain nothing."""
+        single = self.members is None and not self.has_constants
+        return single and self.chosen.shape[0] + positions.shape[0] <= 1
 
     def living_classes(self) -> NDArray[np.bool_]:
         """Classes with any count among the chosen columns and the candidates."""
@@ -190,6 +264,9 @@ class Block:
             value, sums = self.atom(choose)
             doubt += float(self.doubt[choose].sum())
             chosen = np.concatenate([chosen, self.columns[choose]])
+        choice = self.choice
+        if choice is not None:
+            choice = choice.take(keep, keep[:0] if choose is None else choose)
         return Block(
             self.columns[keep],
             self.counts[:, keep],
@@ -204,7 +281,16 @@ class Block:
             value,
             doubt,
             sums,
+            None if self.members is None else self.members.take(keep, len(self)),
+            choice,
         )
+
+    def is_settled(self, k: int) -> bool:
+        """Whether only one choice of k candidates is worth a look: all, or none."""
+        if self.choice is None or not len(self):
+            return not 0 < k < len(self)
+        everything = len(self) <= k and self.choice.fits(np.arange(len(self)))
+        return k <= 0 or everything
 
 
 def _gains(counts: Any, alpha: Floats | None, shares: Floats) -> tuple[Floats, Floats]:

@@ -21,6 +21,7 @@ import heapq
 import itertools
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +34,13 @@ from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import UNIT, Floats, divergence
 from bayesieve.solvers._topk import top_k
 
-__all__ = ["Limits", "SearchResult", "branch_and_bound", "improve_by_swaps"]
+__all__ = [
+    "Limits",
+    "SearchResult",
+    "branch_and_bound",
+    "equal_columns",
+    "improve_by_swaps",
+]
 
 #: A node whose bound exceeds the best support by no more than this share is closed.
 PRUNE_TOLERANCE = 1e-11
@@ -160,9 +167,16 @@ class _Incumbent:
 
 
 def branch_and_bound(
-    table: ColumnTable, k: int, root: Relaxation, limits: Limits
+    equal: Callable[[Block], NDArray[np.int64]],
+    k: int,
+    root: Relaxation,
+    limits: Limits,
 ) -> SearchResult:
-    """Close the gap of a solved root relaxation, or stop with the true gap."""
+    """Close the gap of a solved root relaxation, or stop with the true gap.
+
+    ``equal`` gives a number to each candidate; those that may stand for each other
+    share it.
+    """
     best = _Incumbent()
     best.offer(root)
     order = itertools.count()  # ties between bounds: first come, first served
@@ -174,7 +188,9 @@ def branch_and_bound(
         return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
     # Equal columns have equal gains and are fixed alike: group what stays free.
     start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure)
-    groups = _equal_columns(table, start.block.columns)
+    if start is None:
+        return SearchResult(best.columns, best.gain, best.doubt, -math.inf, 1, False)
+    groups = equal(start.block)
     start = _Node(groups, start.k, start.relaxation)
     heapq.heappush(heap, (-root.upper, next(order), start))
     while heap:
@@ -204,6 +220,8 @@ def branch_and_bound(
             if relaxation.upper <= best.sure or not relaxation.has_choice:
                 continue
             child = _reduced(_Node(groups, child_k, relaxation), best.sure)
+            if child is None:
+                continue
             if relaxation.upper <= best.level(nodes) and not _is_decided(child):
                 best.close(relaxation)
                 continue
@@ -216,7 +234,7 @@ def branch_and_bound(
 
 def _is_decided(node: _Node) -> bool:
     """Whether fixing has left one support only: a leaf shows its value."""
-    return node.k <= 0 or node.k >= len(node.block)
+    return node.block.is_settled(node.k)
 
 
 def _shares(relaxation: Relaxation) -> Floats:
@@ -224,39 +242,44 @@ def _shares(relaxation: Relaxation) -> Floats:
     return relaxation.shares
 
 
-def _reduced(node: _Node, sure: float) -> _Node:
-    """Fix features by reduced cost; the gains kept in the relaxation shrink alike."""
+def _reduced(node: _Node, sure: float) -> _Node | None:
+    """Fix features by reduced cost; the gains kept in the relaxation shrink alike.
+
+    None where the fixed ones may not be together: then no support is better.
+    """
     relaxation = node.relaxation
-    h = relaxation.gains
-    assert h is not None
-    slack = max(0.0, relaxation.upper - sure)
-    inside = h - relaxation.following > slack
-    outside = relaxation.floor - h > slack
+    inside, outside = relaxation.decided(sure)
     if not (inside.any() or outside.any()):
         return node
     free = np.flatnonzero(~(inside | outside))
     choose = np.flatnonzero(inside)
-    reduced = replace(
-        relaxation, block=relaxation.block.take(free, choose), gains=h[free], best=None
-    )
-    return _Node(node.groups[free], node.k - choose.shape[0], reduced)
+    block, k = relaxation.block.take(free, choose), node.k - choose.shape[0]
+    groups, h, loss = node.groups[free], relaxation.gains, relaxation.loss
+    assert h is not None
+    h, top = h[free], relaxation.top
+    if block.choice is not None:
+        if block.choice.is_broken or k < 0:
+            return None
+        assert loss is not None
+        assert top is not None
+        member = np.zeros(inside.shape[0], dtype=bool)
+        member[top] = True
+        loss, member = loss[free], member[free]
+        allowed = np.flatnonzero(block.choice.possible(len(block)))
+        block, groups, h = block.take(allowed), groups[allowed], h[allowed]
+        loss, top = loss[allowed], np.flatnonzero(member[allowed])
+    reduced = replace(relaxation, block=block, gains=h, best=None, loss=loss, top=top)
+    return _Node(groups, k, reduced)
 
 
 def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
     """With and without the free feature nearest the threshold."""
-    block, groups, k, relaxation = node.block, node.groups, node.k, node.relaxation
+    block, groups, k = node.block, node.groups, node.k
     n = len(block)
-    if k <= 0 or k >= n:  # nothing left to decide: one leaf
+    if _is_decided(node):  # nothing left to decide: one leaf
         keep = np.arange(n if k > 0 else 0)
         return [(block.take(keep), groups[keep], max(k, 0))]
-    h = relaxation.gains
-    assert h is not None
-    threshold = 0.5 * (relaxation.floor + relaxation.following)
-    distance = np.abs(h - threshold)
-    nearest = np.flatnonzero(distance == distance.min())
-    # Of equal columns, take the one where the k largest end.
-    ahead = int((h > h[nearest[0]]).sum())
-    pick = int(nearest[min(max(k - ahead - 1, 0), nearest.shape[0] - 1)])
+    pick = _nearest(node) if block.choice is None else _least_lost(node)
     same = groups == groups[pick]
     position = np.arange(n)
     before = same & (position <= pick)
@@ -266,14 +289,42 @@ def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
     if with_it >= 0:
         keep = np.flatnonzero(~before)
         taken = block.take(keep, np.flatnonzero(before))
-        children.append((taken, groups[keep], with_it))
+        if taken.choice is None:
+            children.append((taken, groups[keep], with_it))
+        elif not taken.choice.is_broken:
+            allowed = np.flatnonzero(taken.choice.possible(len(taken)))
+            children.append((taken.take(allowed), groups[keep][allowed], with_it))
     keep = np.flatnonzero(~behind)
-    if k <= keep.shape[0]:
+    if k <= keep.shape[0] or block.choice is not None:
         children.append((block.take(keep), groups[keep], k))
     return children
 
 
-def _equal_columns(table: ColumnTable, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def _nearest(node: _Node) -> int:
+    h, relaxation = node.relaxation.gains, node.relaxation
+    assert h is not None
+    threshold = 0.5 * (relaxation.floor + relaxation.following)
+    distance = np.abs(h - threshold)
+    nearest = np.flatnonzero(distance == distance.min())
+    # Of equal columns, take the one where the k largest end.
+    ahead = int((h > h[nearest[0]]).sum())
+    return int(nearest[min(max(node.k - ahead - 1, 0), nearest.shape[0] - 1)])
+
+
+def _least_lost(node: _Node) -> int:
+    """The candidate about which the bound is least sure, where its equals end."""
+    loss, top = node.relaxation.loss, node.relaxation.top
+    assert loss is not None
+    assert top is not None
+    pick = int(np.argmin(loss))
+    alike = np.flatnonzero(node.groups == node.groups[pick])
+    taken = np.isin(alike, top)
+    if taken.all() or (taken.any() and np.isin(pick, top)):
+        return int(alike[taken][-1])
+    return int(alike[~taken][0])
+
+
+def equal_columns(table: ColumnTable, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """A group number for each column; equal columns share it.
 
     Counts and smoothing are compared, not their sums, which may have lost a count.
@@ -310,10 +361,8 @@ def improve_by_swaps(
     block, h, best = relaxation.block, relaxation.gains, relaxation.best
     assert h is not None
     assert best is not None
-    free = (h - relaxation.following <= relaxation.slack) & (
-        relaxation.floor - h <= relaxation.slack
-    )
-    if int(free.sum()) <= _FEW_FREE:  # the search itself is as quick
+    inside, outside = relaxation.decided(relaxation.best_gain - relaxation.best_doubt)
+    if int((~(inside | outside)).sum()) <= _FEW_FREE:  # the search itself is as quick
         return
     chosen = np.zeros(len(block), dtype=bool)
     chosen[best] = True
@@ -340,6 +389,10 @@ def improve_by_swaps(
         )
         expected = block.anchor[:, None, None] * new_sums.sum(axis=0)
         new_gain = new_value - divergence(new_sums, expected).sum(axis=0)
+        if block.choice is not None:
+            now = np.flatnonzero(chosen)
+            allowed = block.choice.swaps(pool[leaving], pool[joining], now)
+            new_gain[~allowed] = -math.inf
         i, j = np.unravel_index(np.argmax(new_gain), new_gain.shape)
         old_gain = block.own_gain(value, sums)
         if not new_gain[i, j] > old_gain + 16 * UNIT * abs(value):

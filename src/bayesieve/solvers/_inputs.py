@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from bayesieve.counts import ClassCounts
-from bayesieve.exceptions import FewFeaturesWarning
+from bayesieve.exceptions import FewFeaturesWarning, GapWarning
+from bayesieve.solvers._branch import Limits
+from bayesieve.solvers._certificate import Certificate
 from bayesieve.solvers._logs import Floats
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_user
@@ -22,6 +24,7 @@ __all__ = [
     "count_table",
     "row_counts",
     "warn_of_few_features",
+    "warn_of_limit",
 ]
 
 
@@ -144,6 +147,16 @@ def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
             f"The 'alpha' parameter of {solver} must be >= 0 and finite. Got {bad:g}."
         )
     return values
+
+
+def warn_of_limit(certificate: Certificate, nodes: int, limits: Limits) -> None:
+    """Say that a search stopped before it had proven its answer."""
+    warn_user(
+        f"The search for k={certificate.k} stopped at its limit after {nodes} nodes; "
+        f"the support is at most {100 * certificate.relative_gap:.3g} % short of the "
+        f"optimum. Hint: raise {limits.name_of_reached(nodes)} to close the gap.",
+        GapWarning,
+    )
 
 
 def warn_of_few_features(k: int, available: int, *, what: str) -> None:

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.exceptions import DegenerateSupportWarning, GapWarning
+from bayesieve.exceptions import DegenerateSupportWarning
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._certificate import Certificate, Solution
 from bayesieve.solvers._inputs import (
     check_alpha,
     check_limits,
-    check_size,
     count_table,
     warn_of_few_features,
+    warn_of_limit,
 )
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
+from bayesieve.solvers._rules import Rules, allowed_size, rules_of
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
@@ -38,12 +39,18 @@ DEGENERATE_MESSAGE = (
 
 def solve_multinomial(
     counts: Any,
-    k: int,
+    k: int | None = None,
     *,
     alpha: float | Floats = 1.0,
     exact: bool = True,
     time_limit: float | None = 10.0,
     node_limit: int | None = 10_000,
+    include: Any = None,
+    exclude: Any = None,
+    groups: Any = None,
+    max_per_group: int | None = None,
+    feature_cost: Any = None,
+    budget: float | None = None,
 ) -> Solution:
     """Find the k features that maximise the multinomial naive Bayes likelihood.
 
@@ -54,9 +61,10 @@ def solve_multinomial(
     ----------
     counts : ClassCounts or {array, sparse array} of shape (n_classes, n_features)
         Class-conditional sums.
-    k : int
+    k : int, optional
         Number of features, at least 2. One feature has gain 0: then a
-        `DegenerateSupportWarning` and an empty support.
+        `DegenerateSupportWarning` and an empty support. None, beside a budget or
+        `max_per_group`: as many as they allow.
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing added to every count, as in scikit-learn's ``MultinomialNB``.
     exact : bool, default=True
@@ -67,6 +75,18 @@ def solve_multinomial(
         its bound, some passes over the counts, are computed in any case.
     node_limit : int or None, default=10_000
         Solved nodes after which it stops likewise.
+    include, exclude : names, numbers or a mask of columns, optional
+        Features that every support must have, and that none may have.
+    groups : array-like of shape (n_features,), lists of columns or dict, optional
+        A label for each column; columns without one (None, NaN) are alone. Groups are
+        taken whole and k counts groups; with `max_per_group` at most so many columns
+        are taken of each.
+    max_per_group : int, optional
+        See `groups`.
+    feature_cost : array-like of shape (n_features,) or dict of names, optional
+        What each feature costs, >= 0; together at most `budget`.
+    budget : float, optional
+        See `feature_cost`.
 
     Returns
     -------
@@ -95,23 +115,43 @@ def solve_multinomial(
     >>> solution.certificate.is_optimal
     True
     """
-    k = check_size(k, solver="solve_multinomial")
-    check_limits(time_limit, node_limit, solver="solve_multinomial")
-    problem = multinomial_problem(counts, alpha, solver="solve_multinomial")
+    name = "solve_multinomial"
+    check_limits(time_limit, node_limit, solver=name)
+    table = count_table(counts, kinds=("count", "binary"), solver=name)
+    rules = rules_of(
+        table.shape[1],
+        getattr(counts, "feature_names", None),
+        include=include,
+        exclude=exclude,
+        groups=groups,
+        max_per_group=max_per_group,
+        feature_cost=feature_cost,
+        budget=budget,
+        owner=name,
+    )
+    size = allowed_size(k, rules, solver=name)
+    problem = MultinomialProblem(
+        table, check_alpha(alpha, table.shape[1], solver=name), rules
+    )
     return solve_multinomial_problem(
         problem,
-        k,
+        size,
         exact=exact,
         limits=Limits.starting_now(time_limit, node_limit),
     )
 
 
 def multinomial_problem(
-    counts: Any, alpha: float | Floats, *, solver: str
+    counts: Any,
+    alpha: float | Floats,
+    *,
+    rules: Rules | None = None,
+    solver: str,
 ) -> MultinomialProblem:
     """Checked counts and smoothing, ready for any number of solves."""
     table = count_table(counts, kinds=("count", "binary"), solver=solver)
-    return MultinomialProblem(table, check_alpha(alpha, table.shape[1], solver=solver))
+    alphas = check_alpha(alpha, table.shape[1], solver=solver)
+    return MultinomialProblem(table, alphas, rules)
 
 
 def solve_multinomial_problem(
@@ -123,27 +163,27 @@ def solve_multinomial_problem(
     with_bounds: bool = True,
 ) -> Solution:
     """Solve, warn where due, and certify; ``with_bounds`` adds two lower bounds."""
-    if k == 1:
+    rules = problem.rules
+    whole = rules is not None and rules.are_groups_whole
+    if k == 1 and not whole:
         warn_user(DEGENERATE_MESSAGE, DegenerateSupportWarning)
-        return null_solution(problem)
-    if k > problem.n_nonempty:
+        if rules is None or not rules.include.shape[0]:
+            return null_solution(problem)
+    if k > problem.n_nonempty and (rules is None or not rules.limits_choice):
         warn_of_few_features(k, problem.n_nonempty, what="have any count")
     outcome = problem.solve(k, exact=exact, limits=limits)
     # Two lower bounds for the record: they may take a second each beyond the limit.
-    solution = _certified(problem, k, outcome, limits if with_bounds else None)
+    bounded = with_bounds and rules is None
+    solution = _certified(problem, k, outcome, limits if bounded else None)
     if outcome.stopped:
-        warn_user(
-            f"The search for k={k} stopped at its limit after {outcome.nodes} nodes; "
-            "the support is at most "
-            f"{100 * solution.certificate.relative_gap:.3g} % short of the optimum. "
-            f"Hint: raise {limits.name_of_reached(outcome.nodes)} to close the gap.",
-            GapWarning,
-        )
+        warn_of_limit(solution.certificate, outcome.nodes, limits)
     return solution
 
 
 def solve_all_multinomial(problem: MultinomialProblem) -> Solution:
-    """Plain naive Bayes: every column, with or without counts."""
+    """Plain naive Bayes: every column that may be, with or without counts."""
+    if problem.rules is not None:
+        return _certified(problem, problem.rules.n_items, problem.take_all(), None)
     columns = np.arange(problem.n_features)
     counts = problem.smoothed(columns)
     shares = problem.overall_shares

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,11 +24,14 @@ from bayesieve.solvers._branch import (
     Limits,
     SearchResult,
     branch_and_bound,
+    equal_columns,
     improve_by_swaps,
 )
 from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merged
 from bayesieve.solvers._dual import Relaxation, relax
+from bayesieve.solvers._group_table import GroupTable
 from bayesieve.solvers._logs import UNIT, Floats, log_ratio
+from bayesieve.solvers._rules import Rules
 from bayesieve.solvers._topk import top_k
 from bayesieve.utils._computed_once import computed_once
 
@@ -110,12 +113,25 @@ class MultinomialProblem:
         Counts without smoothing; read, never copied.
     alpha : float or ndarray of shape (n_features,)
         Smoothing added to every count.
+    rules : Rules, optional
+        Which supports are allowed. Sizes then count items: columns, or groups that are
+        taken whole.
     """
 
-    def __init__(self, counts: Any, alpha: float | Floats) -> None:
+    def __init__(
+        self, counts: Any, alpha: float | Floats, rules: Rules | None = None
+    ) -> None:
         self.alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
         self.table = ColumnTable(counts, self.alpha)
         self.n_classes, self.n_features = self.table.n_classes, self.table.n_features
+        self.rules = rules
+        self.items: ColumnTable | GroupTable = self.table
+        self.included = self.excluded = np.empty(0, dtype=np.int64)
+        if rules is not None:
+            if rules.are_groups_whole:
+                self.items = GroupTable(self.table, rules)
+            self.included = rules.included
+            self.excluded = merged(rules.excluded, rules.impossible)
         self._pool: _Pool | None = None
         self._starts: dict[int, _Start] = {}  # by the size of the first pool
         # Where the last relaxation ended: the start of a bound for another k.
@@ -167,14 +183,38 @@ class MultinomialProblem:
         """C: log-likelihood of the model without features."""
         return self._scan.null_value
 
-    @property
+    @computed_once
     def n_nonempty(self) -> int:
-        """Columns with any count; the others never enter a support."""
-        return self._scan.n_nonempty
+        """Items that may be selected; others have no count, or are excluded."""
+        if self.rules is None:
+            return self._scan.n_nonempty
+        return self._n_free + int(self.included.shape[0])
+
+    @computed_once
+    def _n_free(self) -> int:
+        """Items about which there is a choice."""
+        if self.rules is None:
+            return self._scan.n_nonempty
+        return int(self._free(self._filled()).shape[0])
 
     def nonempty(self) -> NDArray[np.int64]:
         """Columns with any count."""
         return self.table.with_total(0.0)
+
+    def _filled(self) -> NDArray[np.int64]:
+        """Items with any count."""
+        if isinstance(self.items, GroupTable):
+            return self.items.nonempty()
+        return self.nonempty()
+
+    def _free(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of sorted items that are neither included nor excluded."""
+        for fixed in (self.included, self.excluded):
+            if fixed.shape[0] and items.shape[0]:
+                place = np.searchsorted(fixed, items)
+                place[place == fixed.shape[0]] = 0
+                items = items[fixed[place] != items]
+        return items
 
     def lacks_signal(self, most: float) -> bool:
         """Whether a largest gain of no more than this is none at all.
@@ -219,12 +259,23 @@ class MultinomialProblem:
         """Smoothed counts of some columns, dense (K, len(columns))."""
         return self.table.smoothed(columns)
 
-    def block(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
-        """Some columns as candidates, their gains taken at the anchor."""
-        return self.table.block(columns, anchor)
+    def block(self, items: NDArray[np.int64], anchor: Floats) -> Block:
+        """Some free items as candidates beside the included, gains at the anchor."""
+        if self.rules is None:
+            return self.items.block(items, anchor)
+        both = merged(items, self.included)
+        block = self.items.block(both, anchor)
+        if self.rules.limits_choice:
+            block = replace(block, choice=self.rules.choice(both))
+        if self.included.shape[0]:
+            chosen = np.searchsorted(both, self.included)
+            block = block.take(np.searchsorted(both, items), chosen)
+        return block
 
     def _pool_for(self, k: int) -> _Pool | None:
         """The columns of largest total, many times k; None if that is most of them."""
+        if isinstance(self.items, GroupTable):
+            return None
         if self._pool is not None and self._pool.columns.shape[0] >= 2 * k:
             return self._pool
         wanted = _first_pool(k)
@@ -244,11 +295,13 @@ class MultinomialProblem:
             self._pool = _Pool(*self.table.large_part(least), least)
 
     def _reaching(self, k: int, shares: Floats, level: float) -> NDArray[np.int64]:
-        """Every column of the table whose gain at p reaches the level.
+        """Every item that may be selected whose gain at p reaches the level.
 
         A column outside the pool has too small a total for that whenever the level asks
         for more than the least total of the pool.
         """
+        if isinstance(self.items, GroupTable):
+            return self._free(self.items.with_gain(shares, level))
         pool = self._pool_for(k)
         needed = least_total(shares, level)
         size = self.n_features if pool is None else pool.columns.shape[0]
@@ -270,8 +323,41 @@ class MultinomialProblem:
                 self._make_pool(lower)
                 pool = self._pool
         if pool is not None and needed >= pool.least_total:
-            return pool.columns[pool.table.with_gain(shares, level)]
-        return self.table.with_gain(shares, level)
+            return self._free(pool.columns[pool.table.with_gain(shares, level)])
+        return self._free(self.table.with_gain(shares, level))
+
+    def _reaching_choice(
+        self, k: int, result: Relaxation, slack: float
+    ) -> NDArray[np.int64]:
+        """Every item that could change the best choice, or cost at most this."""
+        rules, choice = self.rules, result.block.choice
+        assert rules is not None
+        assert choice is not None
+        assert result.shares is not None
+        assert result.gains is not None
+        assert result.top is not None
+        gains = choice.priced(result.gains)
+        floor, levels = choice.levels(gains, k, result.top)
+        level = floor - slack
+        cost = rules.item_cost
+        if cost is not None and choice.price > 0:
+            level += choice.price * float(cost.min())
+        level = max(level, 0.0) * (1 - ROUNDING)
+        found = self._reaching(k, result.shares, level)
+        if found.shape[0] <= 4 * len(result.block) + 1000:
+            return found
+        # Many reach the general level: look at each one's own.
+        own = self.items.gains(result.shares)[found] * (1 + ROUNDING)
+        needed = np.full(found.shape[0], floor - slack)
+        if levels is not None:
+            assert rules.group is not None
+            assert choice.group is not None
+            of_group = np.full(rules.n_groups, floor)
+            of_group[rules.group[result.block.columns]] = levels[choice.group]
+            needed = of_group[rules.group[found]] - slack
+        if cost is not None:
+            needed += choice.price * cost[found]
+        return found[own >= needed]
 
     @computed_once
     def _witnesses(self) -> NDArray[np.int64]:
@@ -300,8 +386,23 @@ class MultinomialProblem:
         witnesses: NDArray[np.int64] = np.union1d(found, [smoothed]).astype(np.int64)
         return witnesses
 
+    @computed_once
+    def _witness_items(self) -> NDArray[np.int64]:
+        """Witnesses among the items about which there is a choice."""
+        if self.rules is None or self.alpha.min() > 0:
+            return self._witnesses
+        allowed = self._free(self._filled())
+        if not allowed.shape[0]:
+            return allowed
+        counts, alpha = self.items.counts[:, allowed], self.items.alpha
+        counted = counts.max(axis=1)
+        counted = counted.toarray().ravel() if self.table.is_sparse else counted
+        found = np.asarray(counts.argmax(axis=1)).ravel()[counted > 0]
+        smoothed = np.argmax(np.broadcast_to(alpha, self.items.n_features)[allowed])
+        return allowed[np.union1d(found, [smoothed]).astype(np.int64)]
+
     def _candidates(self, columns: NDArray[np.int64], anchor: Floats) -> Block:
-        return self.block(merged(columns, self._witnesses), anchor)
+        return self.block(merged(columns, self._witness_items), anchor)
 
     def _first_candidates(self, k: int) -> tuple[Block, Floats]:
         """Some more than k columns of large gain at the overall class shares.
@@ -314,10 +415,14 @@ class MultinomialProblem:
             self._pool = None  # a later one may be narrower
             pool = self._pool_for(k)
             if pool is None:
-                columns = self.nonempty()
-                gains = self.table.gains(shares, _TO_RANK)[columns]
+                columns = self._filled()
+                gains = self.items.gains(shares, _TO_RANK)[columns]
             else:
                 columns, gains = pool.columns, pool.table.gains(shares, _TO_RANK)
+            if self.rules is not None:
+                free = self._free(columns)
+                gains = gains[np.searchsorted(columns, free)]
+                columns = free
             self._starts[size] = _Start(columns, gains, np.empty(0, dtype=np.int64))
         return self._candidates(self._starts[size].best(2 * k + 256), shares), shares
 
@@ -329,7 +434,7 @@ class MultinomialProblem:
         wanted = 2 * k + 256
         if len(block) > wanted + k:
             gains = block.gains(log_ratio(shares, block.anchor))
-            witnesses = np.searchsorted(block.columns, self._witnesses)
+            witnesses = np.searchsorted(block.columns, self._witness_items)
             block = block.take(merged(top_k(gains, wanted)[0], witnesses))
         return block, shares
 
@@ -355,13 +460,18 @@ class MultinomialProblem:
                 improve_by_swaps(result)
             assert result.shares is not None
             block, shares = result.block, result.shares
-            if len(block) == self.n_nonempty:
+            if len(block) == self._n_free:
                 break
-            level = result.floor - (result.slack if widen else 0.0)
-            level = max(level, 0.0) * (1 - ROUNDING)
-            if _contains(block.columns, self._reaching(k, shares, level)):
-                break
-            wider = self._reaching(k, shares, 0.95 * level)
+            slack = result.slack if widen else 0.0
+            if result.loss is not None:
+                wider = self._reaching_choice(k, result, slack)
+                if _contains(block.columns, wider):
+                    break
+            else:
+                level = max(result.floor - slack, 0.0) * (1 - ROUNDING)
+                if _contains(block.columns, self._reaching(k, shares, level)):
+                    break
+                wider = self._reaching(k, shares, 0.95 * level)
             # The first blocks may be far off and are replaced; from then on they grow,
             # so that this ends whatever the shares do.
             kept = block.columns[_best(result)] if attempt < 3 else block.columns
@@ -371,9 +481,14 @@ class MultinomialProblem:
 
     def solve(self, k: int, *, exact: bool, limits: Limits) -> Outcome:
         """Best support of size k, ``1 <= k``, clipped to the columns with counts."""
-        if k >= self.n_nonempty:
-            return self._take_all_nonempty()
-        if k == 1:  # two distributions cannot differ in one place alone
+        free = k - self.included.shape[0]
+        limited = self.rules is not None and self.rules.limits_choice
+        if free >= self._n_free and not limited:
+            return self._take_all_free()
+        if free == 0:
+            return self._take_all_free(np.empty(0, dtype=np.int64))
+        if k == 1 and not isinstance(self.items, GroupTable):
+            # Two distributions cannot differ in one place alone.
             nothing = np.empty(0, dtype=np.int64)
             return Outcome(
                 nothing,
@@ -385,15 +500,15 @@ class MultinomialProblem:
                 1,
                 False,
             )
-        if exact and self._last is not None and len(self._last[0]) >= k:
+        if exact and self._last is not None and len(self._last[0]) >= free:
             # From where another size ended it is quicker. Only an answer that is proven
             # to be the one best support may be taken: it depends on no start. Without
             # a search that is the exception.
             few = Limits(limits.deadline, min(limits.nodes, _WARM_NODES))
-            outcome = self._search(k, exact=True, limits=few, warm=True)
+            outcome = self._search(free, exact=True, limits=few, warm=True)
             if outcome.others == -math.inf:
                 return outcome
-        return self._search(k, exact=exact, limits=limits, warm=False)
+        return self._search(free, exact=exact, limits=limits, warm=False)
 
     def _search(self, k: int, *, exact: bool, limits: Limits, warm: bool) -> Outcome:
         block, root = self.relaxation(k, widen=exact, warm=warm, limits=limits)
@@ -402,10 +517,11 @@ class MultinomialProblem:
         assert root.shares is not None
         relaxation, shares = root.upper, root.shares
         if exact and root.slack > PRUNE_TOLERANCE * root.best_gain:
-            found = branch_and_bound(self.table, k, root, limits)
+            found = branch_and_bound(self._equal, k, root, limits)
         else:
+            best = np.concatenate([block.chosen, block.columns[_best(root)]])
             found = SearchResult(
-                block.columns[_best(root)],
+                np.sort(best),
                 root.best_gain,
                 root.best_doubt,
                 root.others,
@@ -413,7 +529,7 @@ class MultinomialProblem:
                 False,
             )
         return Outcome(
-            found.columns,
+            self._columns_of(found.columns),
             found.gain,
             found.doubt,
             found.others,
@@ -423,12 +539,31 @@ class MultinomialProblem:
             found.stopped,
         )
 
+    def _columns_of(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
+        return items if self.rules is None else self.rules.columns_of(items)
+
+    def _equal(self, block: Block) -> NDArray[np.int64]:
+        """A number for each candidate, shared by those that are the same to a rule."""
+        items, rules = block.columns, self.rules
+        if isinstance(self.items, GroupTable):
+            return np.arange(len(block))
+        numbers = equal_columns(self.table, items)
+        if rules is None or not rules.limits_choice:
+            return numbers
+        keys = [numbers.astype(np.float64)]
+        if rules.group is not None:
+            keys.append(rules.group[items].astype(np.float64))
+        if rules.cost is not None:
+            keys.append(rules.cost[items])
+        same = np.unique(np.vstack(keys), axis=1, return_inverse=True)[1]
+        return same.ravel().astype(np.int64)
+
     def psi(self, k: int) -> float:
         """Value of the relaxation of size k, as a gain; 0 for ``k <= 0``."""
         if k <= 0:
             return 0.0
         if k >= self.n_nonempty:
-            return self._take_all_nonempty().gain
+            return self._take_all_free().gain
         return self.relaxation(k)[1].upper
 
     def psi_at_least(self, k: int, limits: Limits | None = None) -> float:
@@ -437,13 +572,27 @@ class MultinomialProblem:
             return self.psi(k)
         return max(0.0, self.relaxation(k, warm=True, limits=limits)[1].lower)
 
-    def _take_all_nonempty(self) -> Outcome:
-        columns, shares = self.nonempty(), self.overall_shares
-        result = relax(self.block(columns, shares), columns.shape[0], shares)
+    def take_all(self) -> Outcome:
+        """Every item that is not excluded, with or without counts."""
+        everything = np.arange(self.items.n_features, dtype=np.int64)
+        return self._take_all_free(self._free(everything))
+
+    def _take_all_free(self, items: NDArray[np.int64] | None = None) -> Outcome:
+        """All items that may be selected, or these beside the included."""
+        shares = self.overall_shares
+        free = self._free(self._filled()) if items is None else items
+        result = relax(self.block(free, shares), free.shape[0], shares)
         assert result.shares is not None
         gain = result.best_gain
         return Outcome(
-            columns, gain, result.best_doubt, -math.inf, gain, result.shares, 1, False
+            self._columns_of(merged(free, self.included)),
+            gain,
+            result.best_doubt,
+            -math.inf,
+            gain,
+            result.shares,
+            1,
+            False,
         )
 
 

@@ -1,0 +1,439 @@
+"""Which supports are allowed: columns fixed in or out, groups, costs and a budget.
+
+A rule as a user writes it, with names, masks or labels, becomes numbers of columns
+here, checked once. Solvers choose among *items*: columns, or whole groups of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesieve.solvers._choice import Choice
+from bayesieve.solvers._inputs import check_size
+from bayesieve.solvers._logs import Floats
+from bayesieve.utils._computed_once import computed_once
+
+__all__ = ["Rules", "allowed_size", "most_affordable", "rules_of"]
+
+Indices = NDArray[np.int64]
+
+#: Sums of costs may exceed a budget by this share of it: three times 0.1 is 0.3.
+_ROUNDING = 1e-12
+#: Names among which a misspelt one is looked for.
+_NAMES_LOOKED_AT = 20_000
+_NONE: Indices = np.empty(0, dtype=np.int64)
+
+
+def most_affordable(budget: float) -> float:
+    """What costs within a budget may sum to, with room for rounding."""
+    return budget * (1 + _ROUNDING)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Allowed supports of a table, in numbers of columns.
+
+    Attributes
+    ----------
+    n_features : int
+    include, exclude : ndarray of int64
+        Columns of every allowed support, and of none; sorted.
+    group : ndarray of int64 of shape (n_features,) or None
+        Number of each column's group.
+    n_groups : int
+    max_per_group : int or None
+        Columns that a support may have of one group; None takes groups whole.
+    cost : ndarray of shape (n_features,) or None
+        Of each column, >= 0.
+    budget : float
+        What a support may cost together.
+    """
+
+    n_features: int
+    include: Indices
+    exclude: Indices
+    group: Indices | None
+    n_groups: int
+    max_per_group: int | None
+    cost: Floats | None
+    budget: float
+
+    @property
+    def are_groups_whole(self) -> bool:
+        """Whether the items of a support are groups."""
+        return self.group is not None and self.max_per_group is None
+
+    @property
+    def limits_choice(self) -> bool:
+        """Whether more than the number of items decides which may be together."""
+        return self.max_per_group is not None or self.cost is not None
+
+    @property
+    def n_items(self) -> int:
+        """Number of columns, or of groups that are taken whole."""
+        return self.n_groups if self.are_groups_whole else self.n_features
+
+    @property
+    def included(self) -> Indices:
+        """Items of every support, sorted."""
+        return self._items(self.include)
+
+    @property
+    def excluded(self) -> Indices:
+        """Items of no support, sorted; a group goes with any one of its columns."""
+        return self._items(self.exclude)
+
+    @property
+    def impossible(self) -> Indices:
+        """Items that cannot join what is included, sorted."""
+        out = np.zeros(self.n_items, dtype=bool)
+        if self.max_per_group is not None:
+            assert self.group is not None
+            used = np.bincount(self.group[self.include], minlength=self.n_groups)
+            if (used >= self.max_per_group).any():
+                out |= (used >= self.max_per_group)[self.group]
+        cost = self.item_cost
+        if cost is not None:
+            out |= cost > most_affordable(self.budget) - cost[self.included].sum()
+        out[self.included] = False
+        return np.flatnonzero(out)
+
+    def _items(self, columns: Indices) -> Indices:
+        if not self.are_groups_whole or not columns.shape[0]:
+            return columns
+        assert self.group is not None
+        return np.unique(self.group[columns])
+
+    @computed_once
+    def item_cost(self) -> Floats | None:
+        """Cost of each item."""
+        if self.cost is None or not self.are_groups_whole:
+            return self.cost
+        return self.per_item(self.cost)
+
+    def per_item(self, values: Floats) -> Floats:
+        """Sums of values of columns over the items."""
+        if not self.are_groups_whole:
+            return values
+        assert self.group is not None
+        sums = np.bincount(self.group, values, minlength=self.n_groups)
+        return sums.astype(np.float64, copy=False)
+
+    def columns_of(self, items: Indices) -> Indices:
+        """The columns of some items, sorted."""
+        if not self.are_groups_whole:
+            return items
+        assert self.group is not None
+        wanted = np.zeros(self.n_groups, dtype=bool)
+        wanted[items] = True
+        return np.flatnonzero(wanted[self.group])
+
+    def choice(self, items: Indices) -> Choice:
+        """Which of some items may join together."""
+        group = room = cost = None
+        if self.max_per_group is not None:
+            assert self.group is not None
+            distinct, group = np.unique(self.group[items], return_inverse=True)
+            room = np.full(distinct.shape[0], self.max_per_group)
+        if self.item_cost is not None:
+            cost = self.item_cost[items]
+        return Choice(group, room, cost, most_affordable(self.budget))
+
+    def check_size(self, k: int, owner: str) -> None:
+        """Refuse a size that is too small for what must be included."""
+        needed = self.included.shape[0]
+        if needed > k:
+            what = "groups" if self.are_groups_whole else "features"
+            raise ValueError(
+                f"The 'include' parameter of {owner} must name at most k={k} {what}. "
+                f"Got {needed}."
+            )
+
+    def _check(self, owner: str, names: Any) -> None:
+        """Refuse rules that no support meets."""
+        both = np.intersect1d(self.include, self.exclude)
+        if both.shape[0]:
+            raise ValueError(
+                f"The parameters 'include' and 'exclude' of {owner} must not share a "
+                f"feature. Got {_told(both[0], names)} in both."
+            )
+        if self.are_groups_whole and np.intersect1d(self.included, self.excluded).size:
+            raise ValueError(
+                f"The parameters 'include' and 'exclude' of {owner} must not share a "
+                "group where groups are taken whole. Got one with a column in each."
+            )
+        if self.max_per_group is not None and self.include.shape[0]:
+            assert self.group is not None
+            most = int(np.unique(self.group[self.include], return_counts=True)[1].max())
+            if most > self.max_per_group:
+                raise ValueError(
+                    f"The 'include' parameter of {owner} must have at most "
+                    f"max_per_group={self.max_per_group} features of one group. "
+                    f"Got {most}."
+                )
+        if self.item_cost is not None:
+            spent = float(self.item_cost[self.included].sum())
+            if spent > most_affordable(self.budget):
+                raise ValueError(
+                    f"The 'budget' parameter of {owner} must pay for what is included. "
+                    f"Got {self.budget:g} for a cost of {spent:g}."
+                )
+
+
+def rules_of(
+    n_features: int,
+    names: Any = None,
+    *,
+    include: Any = None,
+    exclude: Any = None,
+    groups: Any = None,
+    max_per_group: Any = None,
+    feature_cost: Any = None,
+    budget: Any = None,
+    owner: str,
+) -> Rules | None:
+    """Checked rules; None where nothing is asked for.
+
+    Parameters
+    ----------
+    n_features : int
+    names : sequence of str or None
+        Of the columns.
+    include, exclude, groups, max_per_group, feature_cost, budget
+        As the user wrote them.
+    owner : str
+        Solver or estimator, for messages.
+    """
+    given = (include, exclude, groups, max_per_group, feature_cost, budget)
+    if all(one is None for one in given):
+        return None
+    look_up = _Names(n_features, names, owner)
+    group, n_groups = None, 0
+    if groups is not None:
+        group, n_groups = _groups(groups, look_up)
+    elif max_per_group is not None:
+        raise ValueError(
+            f"The 'max_per_group' parameter of {owner} needs 'groups'. "
+            f"Got max_per_group={max_per_group!r} without."
+        )
+    if max_per_group is not None and not _is_whole(max_per_group, 1):
+        raise ValueError(
+            f"The 'max_per_group' parameter of {owner} must be an int >= 1, or None "
+            f"for groups that are taken whole. Got {max_per_group!r}."
+        )
+    if (feature_cost is None) != (budget is None):
+        missing, other = (
+            ("budget", "feature_cost") if budget is None else ("feature_cost", "budget")
+        )
+        raise ValueError(
+            f"The '{other}' parameter of {owner} needs '{missing}': together they "
+            f"bound what a support may cost. Got {missing}=None."
+        )
+    rules = Rules(
+        n_features,
+        look_up.columns(include, "include"),
+        look_up.columns(exclude, "exclude"),
+        group,
+        n_groups,
+        None if max_per_group is None else int(max_per_group),
+        None if feature_cost is None else _costs(feature_cost, look_up),
+        np.inf if budget is None else _budget(budget, owner),
+    )
+    rules._check(owner, names)
+    if not (rules.include.size or rules.exclude.size or group is not None):
+        return rules if rules.cost is not None else None
+    return rules
+
+
+def allowed_size(k: Any, rules: Rules | None, *, solver: str) -> int:
+    """A size that the rules allow; None is as many as they allow."""
+    if k is None and rules is not None and rules.limits_choice:
+        return rules.n_items
+    size = check_size(k, solver=solver)
+    if rules is not None:
+        rules.check_size(size, solver)
+    return size
+
+
+class _Names:
+    """Columns by name, number or mask."""
+
+    def __init__(self, n_features: int, names: Any, owner: str) -> None:
+        self.n_features, self.names, self.owner = n_features, names, owner
+        self._place: dict[str, int] | None = None
+
+    def columns(self, given: Any, parameter: str) -> Indices:
+        """Numbers of columns, sorted, each once."""
+        if given is None:
+            return _NONE
+        must = f"The '{parameter}' parameter of {self.owner} must"
+        if isinstance(given, str) or _is_whole(given, None):
+            given = [given]
+        if not isinstance(given, np.ndarray):
+            if not isinstance(given, Iterable):
+                raise ValueError(
+                    f"{must} hold names or numbers of columns, or a mask of "
+                    f"{self.n_features} booleans. Got {given!r}."
+                )
+            given = list(given)
+        if len(given) and all(isinstance(one, (bool, np.bool_)) for one in given):
+            mask = np.asarray(given, dtype=bool)
+            if mask.shape != (self.n_features,):
+                raise ValueError(
+                    f"{must} be a mask of one boolean for each of the "
+                    f"{self.n_features} columns. Got shape {mask.shape}."
+                )
+            return np.flatnonzero(mask)
+        found = [self._column(one, must) for one in given]
+        return np.unique(np.array(found, dtype=np.int64))
+
+    def _column(self, one: Any, must: str) -> int:
+        if _is_whole(one, None):
+            if not 0 <= one < self.n_features:
+                raise ValueError(
+                    f"{must} hold numbers of columns from 0 to {self.n_features - 1}. "
+                    f"Got {one!r}."
+                )
+            return int(one)
+        if not isinstance(one, str):
+            raise ValueError(
+                f"{must} hold names or numbers of columns, or a mask. Got {one!r}."
+            )
+        if self.names is None:
+            raise ValueError(
+                f"{must} hold numbers of columns: these have no names. Got {one!r}."
+            )
+        if self._place is None:
+            self._place = {str(n): i for i, n in enumerate(self.names)}
+        if one not in self._place:
+            known = list(self._place)[:_NAMES_LOOKED_AT]
+            near = difflib.get_close_matches(one, known, n=3)
+            hint = (
+                f" Hint: did you mean {' or '.join(map(repr, near))}?" if near else ""
+            )
+            raise ValueError(f"{must} hold names of columns. Got {one!r}.{hint}")
+        return self._place[one]
+
+
+def _groups(given: Any, look_up: _Names) -> tuple[Indices, int]:
+    """A number for each column's group, and how many there are."""
+    n = look_up.n_features
+    must = f"The 'groups' parameter of {look_up.owner} must"
+    if isinstance(given, Mapping):
+        return _listed([*given.values()], look_up, must)
+    if hasattr(given, "to_numpy"):
+        given = given.to_numpy()
+    if not isinstance(given, np.ndarray):
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise ValueError(
+                f"{must} hold one label for each of the {n} columns, or lists of "
+                f"columns. Got {given!r}."
+            )
+        given = list(given)
+        if given and all(isinstance(o, (list, tuple, set, frozenset)) for o in given):
+            return _listed(given, look_up, must)
+    if len(given) != n or (isinstance(given, np.ndarray) and given.ndim != 1):
+        got = given.shape if isinstance(given, np.ndarray) else f"{len(given)} labels"
+        raise ValueError(
+            f"{must} hold one label for each of the {n} columns. Got {got}."
+        )
+    labels = given if isinstance(given, np.ndarray) else _labels(given)
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 4 * n + 1024:  # a table of all labels is no larger than needed
+            codes: Indices = labels.astype(np.int64, copy=low != 0)
+            if low:
+                codes -= low
+            return codes, high - low + 1
+    if labels.dtype == object or labels.dtype.kind == "f":
+        alone = np.array([one is None or one != one for one in labels.tolist()])
+    else:
+        alone = np.zeros(n, dtype=bool)
+    numbers_of: dict[Any, int] = {}
+    codes = np.empty(n, dtype=np.int64)
+    for place, one in enumerate(labels.tolist()):
+        key = ("alone", place) if alone[place] else ("group", one)
+        codes[place] = numbers_of.setdefault(key, len(numbers_of))
+    return codes, len(numbers_of)
+
+
+def _labels(given: list[Any]) -> NDArray[Any]:
+    """A list of labels as an array that keeps them as they are."""
+    if all(_is_whole(one, None) for one in given):
+        return np.array(given, dtype=np.int64)
+    labels = np.empty(len(given), dtype=object)
+    labels[:] = given
+    return labels
+
+
+def _listed(lists: list[Any], look_up: _Names, must: str) -> tuple[Indices, int]:
+    """Groups given as lists of their columns; a column in none is alone."""
+    codes = np.full(look_up.n_features, -1, dtype=np.int64)
+    for number, columns in enumerate(lists):
+        members = look_up.columns(columns, "groups")
+        twice = members[codes[members] >= 0]
+        if twice.shape[0]:
+            name = _told(twice[0], look_up.names)
+            raise ValueError(
+                f"{must} have each column in one group. Got {name} in two."
+            )
+        codes[members] = number
+    alone = np.flatnonzero(codes < 0)
+    codes[alone] = np.arange(len(lists), len(lists) + alone.shape[0])
+    return codes, len(lists) + alone.shape[0]
+
+
+def _costs(given: Any, look_up: _Names) -> Floats:
+    n = look_up.n_features
+    must = f"The 'feature_cost' parameter of {look_up.owner} must"
+    if hasattr(given, "to_dict") and all(isinstance(one, str) for one in given.index):
+        given = given.to_dict()  # a pandas Series goes by its labels
+    if isinstance(given, Mapping):
+        named = dict(given)
+        places = [int(look_up.columns([one], "feature_cost")[0]) for one in named]
+        costs = np.zeros(n)
+        costs[places] = _numbers([*named.values()], must)
+    else:
+        costs = _numbers(given, must)
+    if costs.shape != (n,):
+        raise ValueError(
+            f"{must} hold one number for each of the {n} columns. "
+            f"Got shape {costs.shape}."
+        )
+    wrong = ~(np.isfinite(costs) & (costs >= 0))
+    if wrong.any():
+        raise ValueError(f"{must} hold finite numbers >= 0. Got {costs[wrong][0]:g}.")
+    return costs
+
+
+def _numbers(given: Any, must: str) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{must} hold finite numbers >= 0. Got {given!r}.") from error
+
+
+def _budget(given: Any, owner: str) -> float:
+    valid = isinstance(given, numbers.Real) and not isinstance(given, bool)
+    if not valid or not 0 <= float(given) < np.inf:
+        raise ValueError(
+            f"The 'budget' parameter of {owner} must be a finite number >= 0. "
+            f"Got {given!r}."
+        )
+    return float(given)
+
+
+def _is_whole(value: Any, least: int | None) -> bool:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return whole and (least is None or int(value) >= least)
+
+
+def _told(column: Any, names: Any) -> str:
+    return f"column {int(column)}" if names is None else repr(str(names[int(column)]))
