@@ -271,6 +271,13 @@ for _kind in ("DenseColumns", "SparseColumns"):
 _columns_case("DenseColumns", "extract", (20.0,))
 
 
+@kernel("DenseColumns.group_sums")
+def _(size: int) -> Call:
+    columns = _columns("DenseColumns", 4, size)
+    groups = np.arange(size, dtype=np.int64) % 7
+    return lambda: columns.group_sums(_SHARES, 1e-9, groups, 7)
+
+
 @kernel("bernoulli_gains")
 def _(size: int) -> Call:
     table, rows = _table(size, 5), np.full(5, 20.0)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
-
 from tests.oracle.brute_force import _subsets, column_values
 
 KINDS = ("include", "exclude", "groups", "at_most", "budget")

@@ -3,6 +3,7 @@
 //   scan     class totals, sum of G log G, and a histogram of the column totals G
 //   collect  the columns whose total, or whose gain at class shares p, reaches a level
 //   gains    the gain of every column at class shares p
+//   groups   the same added up over groups of columns, with their counts
 //
 // G_i = sum_c (f_ci + alpha_i) and, at class shares p, the gain is
 //   h_i(p) = sum_c F log F - G log G - sum_c F log p_c = G_i KL(q_i || p),   F = f_ci + alpha_i.
@@ -161,6 +162,9 @@ struct DenseColumns {
             }
             class_sums[c] = sum;
         }
+    }
+    void add_counts(std::size_t i, double* cells, std::size_t width) const {
+        for (std::size_t c = 0; c < classes; ++c) cells[c * width] += f[c * columns + i];
     }
     // Whether chi-square leaves room for a gain of that level. The margin covers its rounding
     // and that of shares which are one in sum only to 1e-9.
@@ -512,6 +516,66 @@ DoubleArray gains(const Columns& columns, const Smoothing& smooth, const double*
     return gain.array();
 }
 
+// Sums over groups of columns: counts by class (K, n), gains at p, and smoothing, the last two of
+// columns without counts as well. Always the same stripes of columns, added up in their order:
+// the sums do not depend on the number of threads.
+constexpr std::size_t kStripes = 4;
+
+std::tuple<TableArray, DoubleArray, DoubleArray> group_sums(
+    const DenseColumns& columns, const Smoothing& smooth, const double* p, double accuracy,
+    const Indices& groups, std::size_t n_groups) {
+    const std::size_t m = columns.columns, K = columns.classes;
+    if (groups.shape(0) != m)
+        throw std::invalid_argument("groups must have one number for each column");
+    const std::int64_t* const group = groups.data();
+    const std::size_t width = (K + 2) * n_groups;
+    std::vector<double> sums(width, 0.0);
+    {
+        const bayesieve::Kernel kernel;
+        const Shares shares(p, K);
+        // Few columns for each group: a sum of its own for each stripe would cost more memory
+        // than the table itself.
+        const std::size_t stripes = width * kStripes <= K * m ? kStripes : 1;
+        const std::size_t length = (m + stripes - 1) / stripes;
+        std::vector<std::vector<double>> parts(stripes);
+        bayesieve::for_each_block(
+            m, std::max<std::size_t>(length, 1), [&](std::size_t b, std::size_t begin,
+                                                     std::size_t end) {
+                parts[b].assign(width, 0.0);
+                double* const cells = parts[b].data();
+                double* const gain = cells + K * n_groups;
+                double* const alpha = gain + n_groups;
+                double raw[kTile];
+                bayesieve::Pace pace(kPaceCells);
+                for (std::size_t first = begin; first < end; first += kTile) {
+                    pace.spend(K * kTile);
+                    const std::size_t last = std::min(end, first + kTile);
+                    columns.totals(first, last, raw, nullptr);
+                    for (std::size_t i = first; i < last; ++i) {
+                        const auto g = static_cast<std::size_t>(group[i]);
+                        if (g >= n_groups)
+                            throw std::invalid_argument("groups has a number beyond n_groups");
+                        alpha[g] += smooth.at(i);
+                        if (!(smooth.total(raw[i - first], i) > 0.0)) continue;
+                        columns.add_counts(i, cells + g, n_groups);
+                        Gain h = columns.quick_gain(i, raw[i - first], smooth, shares);
+                        if (!(h.doubt <= accuracy * h.value))
+                            h = columns.sure_gain(i, raw[i - first], smooth, shares);
+                        gain[g] += h.value;
+                    }
+                }
+            });
+        for (const auto& part : parts)
+            for (std::size_t q = 0; q < part.size(); ++q) sums[q] += part[q];
+    }
+    const auto split = sums.begin() + static_cast<std::ptrdiff_t>(K * n_groups);
+    const auto last = split + static_cast<std::ptrdiff_t>(n_groups);
+    std::vector<double> gain(split, last), alpha(last, sums.end());
+    sums.resize(K * n_groups);
+    return {bayesieve::to_table(std::move(sums), n_groups), to_numpy(std::move(gain)),
+            to_numpy(std::move(alpha))};
+}
+
 // The Python face: a table and its smoothing, asked as often as needed.
 template <class Columns>
 struct Smoothed {
@@ -571,6 +635,15 @@ void register_totals(nb::module_& m) {
             },
             "min_total"_a,
             "Columns with a count whose total reaches min_total, and their counts (K, n).")
+        .def(
+            "group_sums",
+            [](const Dense& self, const Vector& shares, double accuracy, const Indices& groups,
+               std::size_t n_groups) {
+                return group_sums(self.columns, self.smoothing, self.checked(shares), accuracy,
+                                  groups, n_groups);
+            },
+            "shares"_a, "accuracy"_a, "groups"_a, "n_groups"_a,
+            "Counts by class (K, n_groups), gains at p and smoothing of groups of columns.")
         .def(
             "__init__",
             [](Dense* self, const Table& f, const Vector& alpha) {

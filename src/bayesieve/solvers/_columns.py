@@ -60,6 +60,15 @@ class ColumnTable:
         gains: Floats = self._core.gains(shares, accuracy)
         return gains
 
+    def group_sums(
+        self, shares: Floats, groups: NDArray[np.int64], n_groups: int
+    ) -> tuple[Floats, Floats, Floats]:
+        """Counts (K, n_groups) of a dense table, gains at p and smoothing of groups."""
+        sums: tuple[Floats, Floats, Floats] = self._core.group_sums(
+            shares, ACCURACY, groups, n_groups
+        )
+        return sums
+
     def alpha_of(self, columns: NDArray[np.int64]) -> Floats:
         """Smoothing of some columns, one value each."""
         if self.alpha.shape[0] == 1:

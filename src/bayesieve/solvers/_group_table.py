@@ -14,22 +14,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from bayesieve.solvers._block import Block, Members
-from bayesieve.solvers._columns import ACCURACY, ColumnTable
+from bayesieve.solvers._columns import ColumnTable
 from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 from bayesieve.solvers._rules import Rules
 
 __all__ = ["GroupTable"]
 
-#: Rounding of gains that are taken from another anchor, beside the largest of them.
-_NEAR = 1e-11
+#: Accuracy of gains beside the largest of them.
+_NEAR = 1e-10
 
 
 class GroupTable:
     """Items of a `MultinomialProblem` that are groups of columns."""
 
-    def __init__(self, base: ColumnTable, rules: Rules) -> None:
+    def __init__(self, base: ColumnTable, rules: Rules, shares: Floats) -> None:
         assert rules.group is not None
-        self.base, self.rules = base, rules
+        self.base, self.rules, self.anchor = base, rules, shares
         self.n_classes, self.n_features = base.n_classes, rules.n_groups
         self.counts: Any
         if base.is_sparse:
@@ -38,44 +38,51 @@ class GroupTable:
                 (np.ones(m), rules.group, np.arange(m + 1)), shape=(m, rules.n_groups)
             )
             self.counts = sp.csc_array(base.counts @ members)
+            self.alpha = rules.per_item(base.alpha_of(np.arange(m)))
+            self._value = self._sparse_gains(shares)
         else:
-            self.counts = np.vstack([rules.per_item(row) for row in base.counts])
-        self.alpha = rules.per_item(base.alpha_of(np.arange(base.n_features)))
-        self._anchored: tuple[Floats, Floats] | None = None
+            self.counts, self._value, self.alpha = base.group_sums(
+                shares, rules.group, rules.n_groups
+            )
+        totals = np.asarray(self.counts.sum(axis=0)).ravel()
+        self._filled = np.flatnonzero(totals > 0)
+        self._largest = float((totals + self.n_classes * self.alpha).max(initial=0.0))
 
     def nonempty(self) -> NDArray[np.int64]:
         """Groups with any count."""
-        totals = np.asarray(self.counts.sum(axis=0)).ravel()
-        return np.flatnonzero(totals > 0)
+        return self._filled
 
-    def gains(self, shares: Floats, accuracy: float = ACCURACY) -> Floats:
-        """Gain of every group at p, those of its columns without counts included."""
-        gains = self.base.gains(shares, accuracy)
-        if self.base.alpha.max() > 0:
-            # A column without counts has its smoothing: the same in every class.
-            filled = np.zeros(self.base.n_features, dtype=bool)
-            filled[self.base.with_total(0.0)] = True
-            empty = np.flatnonzero(~filled)
-            if empty.shape[0]:
-                beyond = -float(np.log(self.n_classes * shares).sum())
-                gains[empty] = self.base.alpha_of(empty) * max(beyond, 0.0)
+    def _sparse_gains(self, shares: Floats) -> Floats:
+        gains = self.base.gains(shares)
+        # A column without counts has its smoothing: the same in every class.
+        filled = np.zeros(self.base.n_features, dtype=bool)
+        filled[self.base.with_total(0.0)] = True
+        empty = np.flatnonzero(~filled)
+        beyond = -float(np.log(self.n_classes * shares[shares > 0]).sum())
+        gains[empty] = self.base.alpha_of(empty) * max(beyond, 0.0)
         return self.rules.per_item(gains)
+
+    def gains(self, shares: Floats, accuracy: float = _NEAR) -> Floats:
+        """Gain of every group at p, to this accuracy beside the largest of them."""
+        ratio = log_ratio(shares, self.anchor)
+        steepest = float(np.abs(ratio).max())
+        if steepest == 0.0:
+            return self._value
+        counts = self.counts.T @ ratio if self.base.is_sparse else ratio @ self.counts
+        gains: Floats = self._value - counts - self.alpha * ratio.sum()
+        rough = (8 + 2 * self.n_classes) * UNIT * self._largest * steepest
+        if rough <= accuracy * float(gains.max(initial=0.0)):
+            return gains
+        if self.base.is_sparse:
+            return self._sparse_gains(shares)
+        assert self.rules.group is not None
+        return self.base.group_sums(shares, self.rules.group, self.n_features)[1]
 
     def with_gain(self, shares: Floats, level: float) -> NDArray[np.int64]:
         """Groups whose gain at p reaches the level."""
-        if self._anchored is None:
-            self._anchored = (shares, self.gains(shares))
-        anchor, value = self._anchored
-        ratio = log_ratio(shares, anchor)
-        counts = self.counts.T @ ratio if self.base.is_sparse else ratio @ self.counts
-        gains = value - counts - self.alpha * ratio.sum()
-        totals = np.asarray(self.counts.sum(axis=0)).ravel()
-        largest = float((totals + self.n_classes * self.alpha).max(initial=0.0))
-        rough = (8 + 2 * self.n_classes) * UNIT * largest * float(np.abs(ratio).max())
-        if rough > _NEAR * level:
-            gains = self.gains(shares)
-            rough = 0.0
-        return np.flatnonzero(gains + rough >= level)
+        gains = self.gains(shares)
+        near = _NEAR * float(gains.max(initial=0.0))
+        return np.flatnonzero(gains + near >= level)
 
     def block(self, groups: NDArray[np.int64], anchor: Floats) -> Block:
         """Some groups as candidates, their gains taken at the anchor."""

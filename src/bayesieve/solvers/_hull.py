@@ -70,14 +70,18 @@ def maximise_on_hull(
         if moved is None:
             break
         w, value, gradient, mixture = moved
-    return w, value, mixture / mixture.sum()
+    total = mixture.sum()
+    return w, value, mixture / total if total > 0 else anchor
 
 
 def _evaluate(
     values: Floats, sums: Floats, anchor: Floats, w: Floats
 ) -> tuple[float, Floats, Floats]:
     mixture = w @ sums
-    gradient = values - sums @ log_ratio(mixture / mixture.sum(), anchor)
+    total = mixture.sum()
+    # Atoms without any count, as those of columns that cost too much, have no shares.
+    shares = mixture / total if total > 0 else anchor
+    gradient = values - sums @ log_ratio(shares, anchor)
     return float(w @ gradient), gradient, mixture
 
 

@@ -129,7 +129,7 @@ class MultinomialProblem:
         self.included = self.excluded = np.empty(0, dtype=np.int64)
         if rules is not None:
             if rules.are_groups_whole:
-                self.items = GroupTable(self.table, rules)
+                self.items = GroupTable(self.table, rules, self.overall_shares)
             self.included = rules.included
             self.excluded = merged(rules.excluded, rules.impossible)
         self._pool: _Pool | None = None
@@ -193,9 +193,12 @@ class MultinomialProblem:
     @computed_once
     def _n_free(self) -> int:
         """Items about which there is a choice."""
-        if self.rules is None:
-            return self._scan.n_nonempty
-        return int(self._free(self._filled()).shape[0])
+        if isinstance(self.items, GroupTable):
+            return int(self._free(self.items.nonempty()).shape[0])
+        fixed = merged(self.included, self.excluded)
+        counts = self.table.counts[:, fixed]
+        filled = np.asarray(counts.sum(axis=0)).ravel() > 0
+        return self._scan.n_nonempty - int(filled.sum())
 
     def nonempty(self) -> NDArray[np.int64]:
         """Columns with any count."""

@@ -93,6 +93,8 @@ class Rules:
     @property
     def impossible(self) -> Indices:
         """Items that cannot join what is included, sorted."""
+        if not self.limits_choice or (self.cost is None and not self.include.size):
+            return _NONE
         out = np.zeros(self.n_items, dtype=bool)
         if self.max_per_group is not None:
             assert self.group is not None
