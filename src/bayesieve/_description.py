@@ -8,7 +8,7 @@ the command line read the two and look at nothing else, so a new attribute has o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,6 +121,7 @@ class SupportProblem:
     options: dict[str, Any]
     exact: bool = True
     time_limit: float | None = None
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

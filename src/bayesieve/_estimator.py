@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts import ClassCounts, count_matrix
+from bayesieve.solvers._rules import RULE_PARAMETERS, Rules, rules_of
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import (
     as_matrix,
@@ -176,6 +177,19 @@ class CountingEstimator(RowCounter):
     @abstractmethod
     def _solve(self, counts: ClassCounts) -> None:
         """Set every fitted attribute from the counts."""
+
+    def _rules(self) -> dict[str, Any]:
+        """The rules for supports as the user wrote them."""
+        given = {name: getattr(self, name, None) for name in RULE_PARAMETERS}
+        return {name: rule for name, rule in given.items() if rule is not None}
+
+    def _checked_rules(self, counts: ClassCounts) -> Rules | None:
+        names = counts.feature_names
+        if names is None:  # those of folds
+            names = getattr(self, "feature_names_in_", None)
+        return rules_of(
+            counts.n_features, names, **self._rules(), owner=type(self).__name__
+        )
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CountingEstimator:

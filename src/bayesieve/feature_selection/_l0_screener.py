@@ -10,6 +10,14 @@ from bayesieve._compat import StrOptions
 from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._screening_base import BinaryScreener
+from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._additive_rules import (
+    best_by_bic_under,
+    solve_additive_under,
+    worth_their_price,
+)
+from bayesieve.solvers._branch import Limits
+from bayesieve.solvers._rules import Rules
 from bayesieve.solvers._screening import (
     bic_threshold,
     mutual_information_screening,
@@ -41,6 +49,10 @@ class L0Screener(BinaryScreener):
         which may be none.
     binarize : float or None, default=0.0
         Values above it count as present. None: the data must be 0 and 1.
+    include, exclude, groups, max_per_group, feature_cost, budget
+        Rules for what is kept, as in `NaiveFeatureSelector`.
+    time_limit : float or None, default=10.0
+        Seconds that a search within a budget may take.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
 
@@ -112,12 +124,26 @@ class L0Screener(BinaryScreener):
         criterion: str = "bic",
         regularization: float | None = None,
         binarize: float | None = 0.0,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_per_group: int | None = None,
+        feature_cost: Any = None,
+        budget: float | None = None,
+        time_limit: float | None = 10.0,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
         self.criterion = criterion
         self.regularization = regularization
         self.binarize = binarize
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.feature_cost = feature_cost
+        self.budget = budget
+        self.time_limit = time_limit
         self.keep_counts = keep_counts
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
@@ -126,12 +152,26 @@ class L0Screener(BinaryScreener):
         screening, problem = mutual_information_screening(counts, solver=name)
         self.scores_ = screening.scores
         self.bic_threshold_ = bic_threshold(counts.n_classes, problem.n_rows)
+        rules = self._checked_rules(counts)
+        if rules is not None:
+            return self._screen_under(problem, rules)
         if self.k is not None:
             return screening.best(self.k)
         if self.regularization is not None:
             return screening.above(self.regularization)
         columns = problem.best_by_bic()
         return columns if columns.shape[0] else screening.at_least_one(1)
+
+    def _screen_under(self, problem: AdditiveProblem, rules: Rules) -> np.ndarray:
+        limits, name = Limits.starting_now(self.time_limit, None), type(self).__name__
+        if self.k is not None:
+            found = solve_additive_under(problem, self.k, rules, limits, name)
+        elif self.regularization is not None:
+            price = self.regularization * problem.n_rows
+            found = worth_their_price(problem, price, rules, limits)
+        else:
+            found = best_by_bic_under(problem, rules, limits, name)
+        return found.support
 
     def _estimates(self, counts: ClassCounts) -> np.ndarray:
         return truncated_estimates(counts, solver=type(self).__name__)

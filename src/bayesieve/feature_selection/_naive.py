@@ -77,6 +77,18 @@ class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
         that would be missed most: features that say the same as others are left out.
         "auto": five-fold cross-validation decides between that and the likelihood
         alone. Multinomial and Bernoulli models, `fit` only: it looks at rows.
+    include, exclude : names, numbers or a mask of columns, optional
+        Features that must be selected, and that must not.
+    groups : array-like of shape (n_features,), lists of columns or dict, optional
+        A label for each column; those without one (None, NaN) are alone. Groups are
+        selected whole and k counts groups; with `max_per_group` at most so many columns
+        of each are.
+    max_per_group : int, optional
+        See `groups`.
+    feature_cost : array-like of shape (n_features,) or dict of names, optional
+        What each feature costs, >= 0: the selected cost at most `budget`.
+    budget : float, optional
+        See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
 
@@ -155,7 +167,11 @@ class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
             sentence=proof_sentence(certificate, self.k_, n_features, "features"),
             detail=gain_detail(certificate, self.k_, "features"),
             problem=SupportProblem(
-                self.model, {"alpha": self.alpha}, self.exact, self.time_limit
+                self.model,
+                {"alpha": self.alpha},
+                self.exact,
+                self.time_limit,
+                self._rules(),
             ),
         )
 
@@ -169,6 +185,12 @@ class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
         exact: bool = True,
         time_limit: float | None = 10.0,
         refine: bool | str = False,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_per_group: int | None = None,
+        feature_cost: Any = None,
+        budget: float | None = None,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
@@ -178,6 +200,12 @@ class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
         self.exact = exact
         self.time_limit = time_limit
         self.refine = refine
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.feature_cost = feature_cost
+        self.budget = budget
         self.keep_counts = keep_counts
 
     def _count_kind(self) -> str:
@@ -247,6 +275,12 @@ class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _check_refinable(self) -> None:
+        if self._rules():
+            told = ", ".join(self._rules())
+            raise ValueError(
+                "The 'refine' parameter of NaiveFeatureSelector must be False beside "
+                f"rules: weights keep to none. Got {self.refine!r} with {told}."
+            )
         if self.model not in ("multinomial", "bernoulli"):
             raise ValueError(
                 "The 'refine' parameter of NaiveFeatureSelector must be False for "
@@ -301,6 +335,7 @@ class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
             alpha=self.alpha,
             exact=self.exact,
             time_limit=self.time_limit,
+            rules=self._rules(),
             owner=type(self).__name__,
         )
 

@@ -21,6 +21,7 @@ from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._criteria import default_sizes
 from bayesieve.solvers._path import additive_path, multinomial_path
 from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.solvers._rules import rules_of
 from bayesieve.solvers._selection import build_problem
 
 __all__ = ["ModelPath", "matching_counts", "path_of_model"]
@@ -96,11 +97,19 @@ def path_of_model(found: Description, counts: Any) -> ModelPath | None:
     if own is None:
         return None
     counts = matching_counts(found, counts)
-    problem = build_problem(counts, model=own.model, owner=found.owner, **own.options)
+    rules = rules_of(
+        counts.n_features, counts.feature_names, **own.rules, owner=found.owner
+    )
+    problem = build_problem(
+        counts, model=own.model, owner=found.owner, rules=rules, **own.options
+    )
     if isinstance(problem, AdditiveProblem):
         available, smallest = problem.n_eligible, 1
     else:
         available, smallest = problem.n_nonempty, 2
+    if rules is not None:
+        available = min(available, rules.n_items - rules.excluded.shape[0])
+        smallest = max(smallest, rules.included.shape[0])
     if available < 2:
         return None
     scored = () if found.sizes is None else found.sizes.values
@@ -113,7 +122,7 @@ def path_of_model(found: Description, counts: Any) -> ModelPath | None:
         # Whoever sees the path sees its gaps.
         warnings.simplefilter("ignore", GapWarning)
         if isinstance(problem, AdditiveProblem):
-            path = additive_path(problem, grid)
+            path = additive_path(problem, grid, rules=rules)
         else:
             path = multinomial_path(
                 problem,

@@ -9,7 +9,8 @@ when it enters a support and takes away when it leaves.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,13 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.counts import ClassCounts, count_matrix
+from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._additive_rules import solve_additive_under
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._logs import log_or_zero
 from bayesieve.solvers._multinomial import multinomial_estimates
 from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.solvers._rules import Rules
 
 __all__ = ["SearchBudget", "bernoulli_scores", "multinomial_scores", "training_counts"]
 
@@ -56,6 +60,17 @@ class SearchBudget:
             self.stopped += 1
             self._spent += time.monotonic() - begin
         return outcome.support
+
+    def solve_additive(
+        self, problem: AdditiveProblem, k: int, rules: Rules
+    ) -> np.ndarray:
+        """Support of k items under rules."""
+        limits = Limits.starting_now(self._time_limit, 10_000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said about all rows, or in the scores
+            solution = solve_additive_under(problem, k, rules, limits, "ks")
+        self.stopped += not solution.certificate.is_optimal
+        return solution.support
 
 
 def training_counts(
@@ -211,6 +226,8 @@ def multinomial_scores(
     alpha: float,
     log_prior: np.ndarray,
     budget: SearchBudget,
+    *,
+    rules: Rules | None = None,
 ) -> np.ndarray:
     """Joint log-probabilities of test rows, shape (n_rows, n_sizes, n_classes).
 
@@ -218,7 +235,7 @@ def multinomial_scores(
     so a row needs the sum of ``x log f`` and of ``x`` over the support. A class without
     count on the support has estimates of another form, and is scored by them.
     """
-    problem = MultinomialProblem(counts.feature_count, alpha)
+    problem = MultinomialProblem(counts.feature_count, alpha, rules)
     supports = [budget.solve(problem, k) for k in reversed(sizes)][::-1]
     moves, inside = _moves(supports)
     n_classes, n_steps = counts.n_classes, len(sizes)
@@ -248,6 +265,29 @@ def multinomial_scores(
             estimates = multinomial_estimates(table, float(table.sum()))[missing]
             joint[rows, step, missing] = part[:, kept] @ log_or_zero(estimates).T
         joint[rows] += log_prior
+    return joint
+
+
+def bernoulli_scores_of(
+    supports: Sequence[np.ndarray],
+    estimate: Callable[[np.ndarray], np.ndarray],
+    X_test: Any,
+    log_prior: np.ndarray,
+) -> np.ndarray:
+    """The same as `bernoulli_scores` for supports that need not be nested."""
+    joint = np.empty((X_test.shape[0], len(supports), log_prior.shape[0]))
+    for step, support in enumerate(supports):
+        estimates = estimate(support)
+        with np.errstate(divide="ignore"):
+            present, absent = np.log(estimates), np.log1p(-estimates)
+        part = X_test[:, support]
+        never, always = np.isneginf(present), np.isneginf(absent)
+        finite = np.where(always, 0.0, absent)
+        value = part @ (np.where(never, 0.0, present) - finite).T + finite.sum(axis=1)
+        odd = part @ never.T.astype(np.float64)
+        met = part @ always.T.astype(np.float64)
+        value[(odd > 0) | (met < always.sum(axis=1))] = -np.inf
+        joint[:, step] = value + log_prior
     return joint
 
 

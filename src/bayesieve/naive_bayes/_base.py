@@ -242,7 +242,11 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
             detail=gain_detail(proof, k, noun),
             noun=noun,
             problem=SupportProblem(
-                self._model, self._solver_options(), self.exact, self.time_limit
+                self._model,
+                self._solver_options(),
+                self.exact,
+                self.time_limit,
+                self._rules(),
             ),
             **self._class_weights(),
         )
@@ -262,6 +266,7 @@ class SparseNaiveBayes(SupportClassifier, CountingEstimator):
             owner=type(self).__name__,
             exact=self.exact,
             time_limit=self.time_limit,
+            rules=self._rules(),
             **self._solver_options(),
         )
         solution = selection.solution

@@ -44,6 +44,18 @@ class SparseBernoulliNB(SparseNaiveBayes):
         Always exact; here so that all sparse classifiers take the same parameters.
     time_limit : float or None, default=10.0
         As above; never reached by a closed form.
+    include, exclude : names, numbers or a mask of columns, optional
+        Features that must be selected, and that must not.
+    groups : array-like of shape (n_features,), lists of columns or dict, optional
+        A label for each column; those without one (None, NaN) are alone. Groups are
+        selected whole and k counts groups; with `max_per_group` at most so many columns
+        of each are.
+    max_per_group : int, optional
+        See `groups`.
+    feature_cost : array-like of shape (n_features,) or dict of names, optional
+        What each feature costs, >= 0: the selected cost at most `budget`.
+    budget : float, optional
+        See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
 
@@ -109,6 +121,12 @@ class SparseBernoulliNB(SparseNaiveBayes):
         class_prior: Any = None,
         exact: bool = True,
         time_limit: float | None = 10.0,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_per_group: int | None = None,
+        feature_cost: Any = None,
+        budget: float | None = None,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
@@ -119,6 +137,12 @@ class SparseBernoulliNB(SparseNaiveBayes):
         self.class_prior = class_prior
         self.exact = exact
         self.time_limit = time_limit
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.feature_cost = feature_cost
+        self.budget = budget
         self.keep_counts = keep_counts
 
     def _count_options(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from bayesieve.model_selection import (
 from bayesieve.model_selection._fold_counts import (
     SearchBudget,
     bernoulli_scores,
+    bernoulli_scores_of,
     multinomial_scores,
     training_counts,
 )
@@ -99,7 +100,7 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
             X, y, None, sample_weight, first=True
         )
         counts = self._counted(X, codes, classes, weights)
-        sizes, alphas = self._grid(X.shape[1])
+        sizes, alphas = self._grid(counts)
         splits = splits_of(self.cv, codes)
         scores = self._scores(X, codes, classes, weights, splits, sizes, alphas)
         self._choose(sizes, alphas, scores)
@@ -117,8 +118,11 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
         """
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _grid(self, n_features: int) -> tuple[list[int], list[float]]:
-        name = type(self).__name__
+    def _grid(self, counts: ClassCounts) -> tuple[list[int], list[float]]:
+        name, n_features, smallest = type(self).__name__, counts.n_features, 1
+        rules = self._checked_rules(counts)
+        if rules is not None:
+            n_features, smallest = rules.n_items, rules.included.shape[0]
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
         if alphas.ndim != 1 or not alphas.size or not (alphas >= 0).all():
             raise ValueError(
@@ -127,7 +131,8 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
             )
         if self.ks is None:
             largest = max(n_features, self._smallest)
-            return default_sizes(largest, smallest=2).tolist(), alphas.tolist()
+            sizes = default_sizes(largest, smallest=max(smallest, 2))
+            return sizes.tolist(), alphas.tolist()
         sizes = np.unique(np.asarray(self.ks))
         if (
             sizes.ndim != 1
@@ -139,6 +144,8 @@ class SparseNaiveBayesCV(SparseNaiveBayes):
                 f"The 'ks' parameter of {name} must hold ints >= {self._smallest}. "
                 f"Got {self.ks!r}."
             )
+        if rules is not None:
+            rules.check_size(int(sizes[0]), name)
         return sizes.tolist(), alphas.tolist()
 
     def _scores(
@@ -235,6 +242,8 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         Which k to fit: the best one, or the smallest within one standard error of it.
     fit_prior, class_prior, exact, keep_counts
         As in `SparseMultinomialNB`.
+    include, exclude, groups, max_per_group, feature_cost, budget
+        Rules for every support, as in `SparseMultinomialNB`.
     time_limit : float or None, default=10.0
         Seconds for each search, and for all searches together that reach a limit.
 
@@ -280,6 +289,12 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         class_prior: Any = None,
         exact: bool = True,
         time_limit: float | None = 10.0,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_per_group: int | None = None,
+        feature_cost: Any = None,
+        budget: float | None = None,
         keep_counts: bool = False,
     ) -> None:
         self.ks = ks
@@ -291,6 +306,12 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         self.class_prior = class_prior
         self.exact = exact
         self.time_limit = time_limit
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.feature_cost = feature_cost
+        self.budget = budget
         self.keep_counts = keep_counts
 
     def _joint_by_size(
@@ -302,7 +323,10 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         log_prior: np.ndarray,
         budget: SearchBudget,
     ) -> np.ndarray:
-        return multinomial_scores(counts, X_test, sizes, alpha, log_prior, budget)
+        return multinomial_scores(
+            *(counts, X_test, sizes, alpha, log_prior, budget),
+            rules=self._checked_rules(counts),
+        )
 
 
 class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
@@ -327,6 +351,8 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         Which k to fit: the best one, or the smallest within one standard error of it.
     fit_prior, class_prior, exact, time_limit, keep_counts
         As in `SparseBernoulliNB`.
+    include, exclude, groups, max_per_group, feature_cost, budget
+        Rules for every support, as in `SparseBernoulliNB`.
 
     Attributes
     ----------
@@ -372,6 +398,12 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         class_prior: Any = None,
         exact: bool = True,
         time_limit: float | None = 10.0,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_per_group: int | None = None,
+        feature_cost: Any = None,
+        budget: float | None = None,
         keep_counts: bool = False,
     ) -> None:
         self.ks = ks
@@ -384,6 +416,12 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         self.class_prior = class_prior
         self.exact = exact
         self.time_limit = time_limit
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.feature_cost = feature_cost
+        self.budget = budget
         self.keep_counts = keep_counts
 
     def _joint_by_size(
@@ -396,6 +434,12 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         budget: SearchBudget,
     ) -> np.ndarray:
         problem = bernoulli_problem(counts, alpha, solver=type(self).__name__)
+        rules = self._checked_rules(counts)
+        if rules is not None:
+            supports = [budget.solve_additive(problem, k, rules) for k in sizes]
+            return bernoulli_scores_of(
+                *(supports, problem.estimate, self._presence(X_test), log_prior)
+            )
         ranking = problem.ranking[: sizes[-1]]
         estimates = problem.estimate(ranking)
         return bernoulli_scores(

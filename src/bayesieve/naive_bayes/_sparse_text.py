@@ -110,6 +110,18 @@ class SparseTextNB(SparseNaiveBayes):
         not depend on them.
     memory_budget : int or None, default=None
         Bytes for counting; beyond, tables go to temporary files. None: no limit.
+    include, exclude : names, numbers or a mask of columns, optional
+        Features that must be selected, and that must not.
+    groups : array-like of shape (n_features,), lists of columns or dict, optional
+        A label for each column; those without one (None, NaN) are alone. Groups are
+        selected whole and k counts groups; with `max_per_group` at most so many columns
+        of each are.
+    max_per_group : int, optional
+        See `groups`.
+    feature_cost : array-like of shape (n_features,) or dict of names, optional
+        What each feature costs, >= 0: the selected cost at most `budget`.
+    budget : float, optional
+        See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
 
@@ -230,6 +242,12 @@ class SparseTextNB(SparseNaiveBayes):
         time_limit: float | None = 10.0,
         n_jobs: int | None = -1,
         memory_budget: int | None = None,
+        include: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_per_group: int | None = None,
+        feature_cost: Any = None,
+        budget: float | None = None,
         keep_counts: bool = False,
     ) -> None:
         self.k = k
@@ -252,6 +270,12 @@ class SparseTextNB(SparseNaiveBayes):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
+        self.include = include
+        self.exclude = exclude
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.feature_cost = feature_cost
+        self.budget = budget
         self.keep_counts = keep_counts
 
     # ------------------------------------------------------------------ fitting
@@ -502,6 +526,12 @@ class SparseTextNB(SparseNaiveBayes):
     def _fit_weights(self, counts: ClassCounts, batches: Batches) -> SparseTextNB:
         """Terms and weights from the counts and from the texts behind them."""
         name = type(self).__name__
+        if self._rules():
+            told = ", ".join(self._rules())
+            raise ValueError(
+                f"The 'weights' parameter of {name} must be False beside rules: "
+                f"weights keep to none. Got weights=True with {told}."
+            )
         if self.k == "all":
             raise ValueError(
                 f"The 'k' parameter of {name} must be an int, a share, 'elbow' or "

@@ -21,7 +21,12 @@ from bayesieve.solvers._inputs import warn_of_few_features, warn_of_limit
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._rules import Rules
 
-__all__ = ["all_allowed", "best_by_bic_under", "solve_additive_under"]
+__all__ = [
+    "all_allowed",
+    "best_by_bic_under",
+    "solve_additive_under",
+    "worth_their_price",
+]
 
 Indices = NDArray[np.int64]
 
@@ -47,17 +52,24 @@ def best_by_bic_under(
 ) -> Solution:
     """The allowed support of least BIC, with at least one feature if any may be."""
     half = 0.5 * math.log(max(problem.n_rows, 1.0))
-    surplus = problem.gains - half * np.asarray(problem.extra_parameters)
-    size = rules.n_items
-    found = _search(problem, surplus, problem.eligible, size, rules, limits)
-    if not found.columns.shape[0]:
+    price = half * np.asarray(problem.extra_parameters)
+    found = worth_their_price(problem, price, rules, limits)
+    if not found.support.shape[0]:
         return solve_additive_under(problem, 1, rules, limits, owner)
-    # Of the support itself: that no other has a smaller BIC is another sentence.
-    gains = rules.per_item(problem.gains)[found.columns]
-    doubt = float(problem.doubt(problem.gains[rules.columns_of(found.columns)]).sum())
-    best = SearchResult(
-        found.columns, float(gains.sum()), doubt, -math.inf, found.nodes, False
-    )
+    return found
+
+
+def worth_their_price(
+    problem: AdditiveProblem, price: float | Floats, rules: Rules, limits: Limits
+) -> Solution:
+    """The allowed support of largest gain less the price of its columns."""
+    surplus = problem.gains - price
+    found = _search(problem, surplus, problem.eligible, rules.n_items, rules, limits)
+    # Of the support itself: that no other is worth more is another sentence.
+    columns = rules.columns_of(found.columns)
+    gain = float(problem.gains[columns].sum())
+    doubt = float(problem.doubt(problem.gains[columns]).sum())
+    best = SearchResult(found.columns, gain, doubt, -math.inf, found.nodes, False)
     return _solution(problem, rules, best, found.columns.shape[0])
 
 

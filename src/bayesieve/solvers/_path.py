@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.counts import ClassCounts
-from bayesieve.exceptions import GapWarning
+from bayesieve.exceptions import FewFeaturesWarning, GapWarning
 from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._additive_rules import solve_additive_under
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._categorical import categorical_problem
-from bayesieve.solvers._certificate import Certificate
+from bayesieve.solvers._certificate import Certificate, Solution
 from bayesieve.solvers._criteria import (
     default_sizes,
     elbow_position,
@@ -31,6 +33,7 @@ from bayesieve.solvers._inputs import (
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import certify, multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.solvers._rules import Rules, rules_of
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._drawing import drawn
 from bayesieve.utils._warnings import warn_user
@@ -109,6 +112,12 @@ def sparsity_path(
     alpha: float | Floats = 1.0,
     exact: bool = True,
     time_limit: float | None = 10.0,
+    include: Any = None,
+    exclude: Any = None,
+    groups: Any = None,
+    max_per_group: int | None = None,
+    feature_cost: Any = None,
+    budget: float | None = None,
 ) -> SparsityPath:
     """Solve a grid of sizes, each with the support and value that it has alone.
 
@@ -126,6 +135,9 @@ def sparsity_path(
         Close gaps by branch and bound (multinomial only).
     time_limit : float or None, default=10.0
         Seconds for each size; a size that hits it keeps its true gap.
+    include, exclude, groups, max_per_group, feature_cost, budget
+        Rules that every support keeps to, as in `solve_multinomial`. Where groups are
+        taken whole, sizes count groups.
 
     Returns
     -------
@@ -147,8 +159,22 @@ def sparsity_path(
             f"Got {model!r}."
         )
     check_limits(time_limit, None, solver=name)
+    n_features = getattr(counts, "n_features", None)
+    if n_features is None:
+        n_features = np.shape(counts)[-1]
+    rules = rules_of(
+        n_features,
+        getattr(counts, "feature_names", None),
+        include=include,
+        exclude=exclude,
+        groups=groups,
+        max_per_group=max_per_group,
+        feature_cost=feature_cost,
+        budget=budget,
+        owner=name,
+    )
     if model == "multinomial":
-        problem = multinomial_problem(counts, alpha, solver=name)
+        problem = multinomial_problem(counts, alpha, rules=rules, solver=name)
         rows = counts.class_count.sum() if isinstance(counts, ClassCounts) else math.nan
         return multinomial_path(
             problem, ks, n_rows=float(rows), exact=exact, time_limit=time_limit
@@ -160,14 +186,14 @@ def sparsity_path(
         additive = gaussian_problem(counts, variance="class", solver=name)
     else:
         additive = categorical_problem(counts, float(alpha), solver=name)
-    return additive_path(additive, ks)
+    return additive_path(additive, ks, rules=rules, time_limit=time_limit)
 
 
 def _sizes(
     ks: Iterable[int] | None, available: int, smallest: int
 ) -> NDArray[np.int64]:
     if ks is None:
-        return default_sizes(available, smallest=2)
+        return default_sizes(available, smallest=max(smallest, 2))
     sizes = np.unique(np.asarray(list(ks) if np.iterable(ks) else ()))
     if (
         sizes.ndim != 1
@@ -196,7 +222,11 @@ def multinomial_path(
     node_limit: int | None = 10_000,
 ) -> SparsityPath:
     """Path of a multinomial problem, from the largest size down."""
-    sizes = np.unique(_sizes(ks, problem.n_nonempty, min(2, problem.n_nonempty)))
+    smallest = max(2, problem.included.shape[0])
+    if problem.rules is not None and problem.rules.are_groups_whole:
+        smallest = max(1, problem.included.shape[0])
+    smallest = min(smallest, problem.n_nonempty)
+    sizes = np.unique(_sizes(ks, problem.n_nonempty, smallest))
     solved: dict[int, tuple[NDArray[np.int64], Floats, Certificate]] = {}
 
     def solve(k: int) -> tuple[NDArray[np.int64], Floats, Certificate]:
@@ -217,21 +247,28 @@ def multinomial_path(
         solve(k)
     certificates = [solved[k][2] for k in sizes.tolist()]
     gain = np.array([solved[k][1].sum() for k in sizes.tolist()])
+    n_columns = np.array([solved[k][0].shape[0] for k in sizes.tolist()])
     return SparsityPath(
         sizes,
         np.array([one.objective for one in certificates]),
         np.array([one.upper_bound for one in certificates]),
         np.array([one.gap for one in certificates]),
         problem.null_value,
-        multinomial_bic(sizes, gain, problem.n_classes, n_rows),
+        multinomial_bic(n_columns, gain, problem.n_classes, n_rows),
         lambda k: solve(k)[0],
     )
 
 
 def additive_path(
-    problem: AdditiveProblem, ks: Iterable[int] | None = None
+    problem: AdditiveProblem,
+    ks: Iterable[int] | None = None,
+    *,
+    rules: Rules | None = None,
+    time_limit: float | None = 10.0,
 ) -> SparsityPath:
-    """Path of an additive model: one ranking gives every size."""
+    """Path of an additive model: one ranking gives every size, rules apart."""
+    if rules is not None:
+        return _additive_path_under(problem, ks, rules, time_limit)
     sizes = np.unique(_sizes(ks, max(problem.n_eligible, 1), 1))
     if problem.n_eligible == 0:
         sizes = np.zeros(1, dtype=np.int64)
@@ -256,4 +293,48 @@ def additive_path(
         problem.null_value,
         bic,
         problem.best,
+    )
+
+
+def _additive_path_under(
+    problem: AdditiveProblem,
+    ks: Iterable[int] | None,
+    rules: Rules,
+    time_limit: float | None,
+) -> SparsityPath:
+    """A solve for each size: supports under rules need not be nested."""
+    name = "sparsity_path"
+    items = rules.per_item(problem.eligible.astype(np.float64)) > 0
+    items[rules.excluded] = False
+    items[rules.included] = True
+    smallest = max(1, rules.included.shape[0])
+    available = max(int(items.sum()), smallest)
+    sizes = np.unique(_sizes(ks, available, smallest))
+    solved: dict[int, Solution] = {}
+
+    def solve(k: int) -> Solution:
+        if k not in solved:
+            limits = Limits.starting_now(time_limit, None)
+            with warnings.catch_warnings():
+                # Fewer than so many is what rules are for.
+                warnings.simplefilter("ignore", FewFeaturesWarning)
+                solved[k] = solve_additive_under(problem, k, rules, limits, name)
+        return solved[k]
+
+    solutions = [solve(k) for k in sizes.tolist()]
+    certificates = [one.certificate for one in solutions]
+    extra = np.broadcast_to(
+        np.asarray(problem.extra_parameters, dtype=np.float64), problem.gains.shape
+    )
+    log_rows = math.log(max(problem.n_rows, 1.0))
+    return SparsityPath(
+        sizes,
+        np.array([one.objective for one in certificates]),
+        np.array([one.upper_bound for one in certificates]),
+        np.array([one.gap for one in certificates]),
+        problem.null_value,
+        np.array(
+            [log_rows * extra[s.support].sum() - 2.0 * s.gains.sum() for s in solutions]
+        ),
+        lambda k: solve(k).support,
     )

@@ -20,7 +20,23 @@ from bayesieve.solvers._inputs import check_size
 from bayesieve.solvers._logs import Floats
 from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["Rules", "allowed_size", "most_affordable", "rules_of"]
+__all__ = [
+    "RULE_PARAMETERS",
+    "Rules",
+    "allowed_size",
+    "most_affordable",
+    "rules_of",
+]
+
+#: What a user may say of the supports that are allowed.
+RULE_PARAMETERS = (
+    "include",
+    "exclude",
+    "groups",
+    "max_per_group",
+    "feature_cost",
+    "budget",
+)
 
 Indices = NDArray[np.int64]
 

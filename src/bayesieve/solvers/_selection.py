@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,11 @@ import numpy as np
 
 from bayesieve.counts import ClassCounts
 from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._additive_rules import (
+    all_allowed,
+    best_by_bic_under,
+    solve_additive_under,
+)
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._categorical import categorical_problem
@@ -25,6 +31,7 @@ from bayesieve.solvers._multinomial import (
 )
 from bayesieve.solvers._path import additive_path, multinomial_path
 from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.solvers._rules import Rules, rules_of
 
 __all__ = ["Selection", "build_problem", "check_wanted_size", "select_features"]
 
@@ -73,11 +80,12 @@ def build_problem(
     alpha: float | Floats = 1.0,
     variance: str = "class",
     smoothing: str = "laplace",
+    rules: Rules | None = None,
     owner: str,
 ) -> MultinomialProblem | AdditiveProblem:
     """The solver's view of counts under one of the four models."""
     if model == "multinomial":
-        return multinomial_problem(counts, alpha, solver=owner)
+        return multinomial_problem(counts, alpha, rules=rules, solver=owner)
     if model == "bernoulli":
         return bernoulli_problem(counts, alpha, smoothing=smoothing, solver=owner)
     if model == "gaussian":
@@ -95,30 +103,49 @@ def select_features(
     smoothing: str = "laplace",
     exact: bool = True,
     time_limit: float | None = 10.0,
+    rules: Mapping[str, Any] | None = None,
     owner: str,
 ) -> Selection:
-    """Solve for a size, a share of the features, "all", "elbow" or "bic"."""
-    check_wanted_size(k, owner=owner, smallest=2 if model == "multinomial" else 1)
+    """Solve for a size, a share of the features, "all", "elbow" or "bic".
+
+    ``rules`` are the user's own words for `rules_of`. With those that limit what may be
+    together, "all" is as many as they allow.
+    """
+    names = counts.feature_names
+    allowed = rules_of(counts.n_features, names, **(rules or {}), owner=owner)
+    whole = allowed is not None and allowed.are_groups_whole
+    smallest = 2 if model == "multinomial" and not whole else 1
+    check_wanted_size(k, owner=owner, smallest=smallest)
     problem = build_problem(
         counts,
         model=model,
         alpha=alpha,
         variance=variance,
         smoothing=smoothing,
+        rules=allowed,
         owner=owner,
     )
+    limits = Limits.starting_now(time_limit, NODE_LIMIT)
     if isinstance(problem, AdditiveProblem):
+        if allowed is not None:
+            found = _solve_additive_under(problem, k, allowed, limits, owner)
+            return Selection(found, problem)
         return Selection(_solve_additive(problem, k), problem)
     n_rows = float(counts.class_count.sum())
-    if isinstance(k, str) and k == "all":
+    limited = allowed is not None and allowed.limits_choice
+    if isinstance(k, str) and k == "all" and not limited:
         return Selection(solve_all_multinomial(problem), problem)
-    if isinstance(k, str):
+    if isinstance(k, str) and k != "all":
         path = multinomial_path(
             problem, n_rows=n_rows, exact=exact, time_limit=time_limit
         )
         size = path.elbow if k == "elbow" else path.bic
+    elif isinstance(k, str):
+        size = problem.items.n_features
     else:
-        size = _whole(k, problem.n_features, smallest=2)
+        size = _whole(k, problem.items.n_features, smallest=smallest)
+    if allowed is not None:
+        allowed.check_size(size, owner)
     solution = solve_multinomial_problem(
         problem, size, exact=exact, limits=Limits.starting_now(time_limit, NODE_LIMIT)
     )
@@ -129,6 +156,22 @@ def _whole(k: Any, n_features: int, *, smallest: int) -> int:
     if isinstance(k, numbers.Integral):
         return int(k)
     return max(smallest, round(float(k) * n_features))
+
+
+def _solve_additive_under(
+    problem: AdditiveProblem, k: Any, rules: Rules, limits: Limits, owner: str
+) -> Solution:
+    if not isinstance(k, str):
+        size = _whole(k, rules.n_items, smallest=1)
+        return solve_additive_under(problem, size, rules, limits, owner)
+    if k == "bic":
+        return best_by_bic_under(problem, rules, limits, owner)
+    if k == "elbow":
+        size = max(additive_path(problem, rules=rules).elbow, 1)
+        return solve_additive_under(problem, size, rules, limits, owner)
+    if rules.limits_choice:
+        return solve_additive_under(problem, None, rules, limits, owner)
+    return all_allowed(problem, rules)
 
 
 def _solve_additive(problem: AdditiveProblem, k: Any) -> Solution:
