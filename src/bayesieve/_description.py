@@ -493,8 +493,10 @@ def proof_sentence(certificate: Certificate, k: int, n_features: int, noun: str)
     if certificate.is_optimal and k == n_features:
         words = one if k == 1 else noun
         return f"All {k:,} {words} are used, so there is nothing to prove."
+    allowed = " that the rules allow" if certificate.under_rules else ""
     if certificate.is_optimal:
-        others = f"{one} explains" if k == 1 else f"{k:,} {noun} explain"
+        verb = "explains" if k == 1 else "explain"
+        others = f"{one if k == 1 else f'{k:,} {noun}'}{allowed} {verb}"
         return f"Proven: no other {others} the labels better."
     these = f"this {one} is" if k == 1 else f"these {k:,} {noun} are"
     if not np.isfinite(certificate.relative_gap):
@@ -502,7 +504,7 @@ def proof_sentence(certificate: Certificate, k: int, n_features: int, noun: str)
     remark = f"; {certificate.remark}" if certificate.remark else ""
     return (
         f"Proven: {these} at most {share_in_percent(certificate.relative_gap)} short "
-        f"of the best possible{remark}."
+        f"of the best {allowed.strip() or 'possible'}{remark}."
     )
 
 

@@ -11,6 +11,7 @@ from bayesieve.cli._files import DataFiles
 from bayesieve.cli._fit_outcome import Clock, Fitted, default_size
 from bayesieve.cli._labelled_rows import Labels
 from bayesieve.cli._options import text_parameters
+from bayesieve.cli._rules import rules_from
 from bayesieve.counts import merge_saved
 from bayesieve.feature_extraction import to_vectorizer
 
@@ -62,6 +63,8 @@ class CountsData:
             make = naive_bayes.SparseTextNB
             common |= {"model": self.model, **text_parameters(self.arguments)}
         with clock.measure("selection"):
+            names, n_features = self.counts.feature_names, self.counts.n_features
+            common |= rules_from(self.arguments, names, n_features)
             model = make(k, **common).fit_counts(self.counts)
         if self.is_text:
             self._check_terms(model)

@@ -20,6 +20,12 @@ _OPTIONS = {
     "min_df": "--min-df",
     "max_df": "--max-df",
     "random_state": "--seed",
+    "include": "--include",
+    "exclude": "--exclude",
+    "groups": "--groups",
+    "max_per_group": "--max-per-group",
+    "feature_cost": "--cost",
+    "budget": "--budget",
 }
 _NAMES = "|".join(_OPTIONS)
 _WORDS = (

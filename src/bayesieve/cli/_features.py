@@ -49,6 +49,7 @@ def certificate_fields(certificate: Any) -> dict[str, Any]:
     }
     fields["is_optimal"] = bool(certificate.is_optimal)
     fields["nodes"] = int(certificate.nodes)
+    fields["under_rules"] = bool(certificate.under_rules)
     if certificate.remark:
         fields["remark"] = certificate.remark
     return fields

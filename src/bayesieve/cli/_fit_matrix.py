@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayesieve import naive_bayes
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._fit_outcome import Clock, CrossValidation, Fitted, default_size
+from bayesieve.cli._rules import rules_from
 from bayesieve.counts import ClassCounts
 
 __all__ = ["MATRIX_KINDS", "cross_validated", "fit_matrix"]
@@ -33,20 +34,27 @@ def fit_matrix(
     common = {"time_limit": arguments.time_limit}
     if model != "gaussian":
         common["alpha"] = arguments.alpha
+    names = [*X.columns] if hasattr(X, "columns") else None
+    rules = rules_from(arguments, names, X.shape[1])
     with clock.measure("counting"):
         counts = ClassCounts.from_matrix(X, y, kind=MATRIX_KINDS[model])
     cv = None
     if arguments.weights:
+        if rules:
+            raise CommandError(
+                "--weights keeps to no rules. Got it beside "
+                f"{', '.join('--' + own.replace('_', '-') for own in rules)}."
+            )
         with clock.measure("selection"):
             fitted = _weighted(k, model, arguments).fit(X, y)
     elif k in ("cv", "1se"):
         with clock.measure("cross-validation"):
-            fitted, cv = cross_validated(X, y, k, model, arguments)
+            fitted, cv = cross_validated(X, y, k, model, arguments, rules)
         clock.seconds["selection"] = 0.0
     else:
         k = default_size(_n_used(X)) if k is None else k
         with clock.measure("selection"):
-            fitted = plain(k, **common).fit(X, y)
+            fitted = plain(k, **common, **rules).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         everything = plain("all", **common).fit(X, y)
@@ -85,7 +93,12 @@ def _n_used(X: Any) -> int:
 
 
 def cross_validated(
-    X: Any, y: NDArray[Any], k: str, model: str, arguments: argparse.Namespace
+    X: Any,
+    y: NDArray[Any],
+    k: str,
+    model: str,
+    arguments: argparse.Namespace,
+    rules: dict[str, Any],
 ) -> tuple[Any, CrossValidation]:
     """Return the classifier whose k the held-out folds choose, and how they do."""
     if model == "gaussian":
@@ -104,6 +117,7 @@ def cross_validated(
         cv=n_folds,
         choice="best" if k == "cv" else "1se",
         time_limit=arguments.time_limit,
+        **rules,
     ).fit(X, y)
     results = fitted.cv_results_
     scores = [results[f"split{i}_test_score"] for i in range(n_folds)]

@@ -14,6 +14,7 @@ __all__ = [
     "add_model_arguments",
     "add_text_arguments",
     "at_least_one",
+    "at_least_zero",
     "seed",
     "share_or_none",
     "text_parameters",
@@ -46,7 +47,7 @@ share_or_none = _number(
 )
 seed = _number(lambda value: 0 <= value < 2**63, "a number >= 0", whole=True)
 at_least_one = _number(lambda value: 1 <= value < 2**63, "a number >= 1", whole=True)
-_at_least_zero = _number(lambda value: 0 <= value < math.inf, "a number >= 0")
+at_least_zero = _number(lambda value: 0 <= value < math.inf, "a number >= 0")
 _seconds = _number(lambda value: 0 < value < math.inf, "a number > 0")
 _row_bytes = _number(
     lambda value: 1 <= value <= 1 << 30,
@@ -265,7 +266,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     model.add_argument(
         "--alpha",
-        type=_at_least_zero,
+        type=at_least_zero,
         default=1.0,
         metavar="A",
         help="smoothing added to every count (default: 1.0)",

@@ -14,6 +14,7 @@ from bayesieve.cli._options import (
     add_model_arguments,
     add_text_arguments,
 )
+from bayesieve.cli._rules import add_rule_arguments, rules_from
 from bayesieve.cli._show import finite
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, plain_text
@@ -35,6 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_text_arguments(parser)
     add_model_arguments(parser)
+    add_rule_arguments(parser)
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of a table"
     )
@@ -66,6 +68,7 @@ def _run(arguments: argparse.Namespace) -> None:
             model=data.model,
             alpha=arguments.alpha,
             time_limit=arguments.time_limit,
+            **rules_from(arguments, counts.feature_names, counts.n_features),
         )
         supports = [set(path.support(k).tolist()) for k in path.k.tolist()]
         names = _entering(supports, counts)

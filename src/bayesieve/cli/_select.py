@@ -28,6 +28,7 @@ from bayesieve.cli._output import (
     report_page,
     saved_notes,
 )
+from bayesieve.cli._rules import add_rule_arguments
 from bayesieve.cli._show import (
     certificate_sentence,
     finite,
@@ -55,6 +56,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_text_arguments(parser)
     add_model_arguments(parser)
+    add_rule_arguments(parser)
     parser.add_argument(
         "--weights",
         action="store_true",
@@ -357,5 +359,6 @@ SELECT = Command(
         "bayesieve select 'reviews/*.csv.gz' --text body --label stars -k 100",
         "bayesieve select patients.parquet --label outcome --drop id --save my.model",
         "bayesieve select counts.svm --model bernoulli -k bic --json",
+        "bayesieve select reviews.csv --include plot --exclude film -k 20",
     ),
 )

@@ -137,7 +137,7 @@ def certificate_sentence(certificate: dict[str, Any], k: int, unit: str) -> str:
     """Say in one sentence what the certificate proves."""
     from bayesieve._description import proof_sentence
 
-    proof: Any = SimpleNamespace(**({"remark": ""} | certificate))
+    proof: Any = SimpleNamespace(**({"remark": "", "under_rules": False} | certificate))
     return proof_sentence(proof, k, -1, unit)
 
 

@@ -19,6 +19,7 @@ from bayesieve.cli._fit_outcome import Clock, Fitted
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
 from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_suspicious
+from bayesieve.cli._rules import has_rules
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
@@ -172,6 +173,15 @@ class TableData:
             )
 
     def _fit_selective(self, X: Any, y: NDArray[Any], k: Any, clock: Clock) -> Fitted:
+        if has_rules(self.arguments):
+            hint = "--drop leaves columns out"
+            if self.columns.texts:
+                hint = "--model multinomial takes the texts alone"
+            raise CommandError(
+                "--include, --exclude, --groups and --budget are for --model "
+                "multinomial, bernoulli and gaussian; a mixed table keeps to no rules. "
+                f"Hint: {hint}."
+            )
         most = self._most_columns(k, X.shape[1])
         texts = self.columns.texts
         parameters = {

@@ -21,6 +21,7 @@ from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import text_parameters
 from bayesieve.cli._reading_told import say_script
+from bayesieve.cli._rules import rules_from
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import UnspacedTextWarning
 from bayesieve.naive_bayes import SparseTextNB
@@ -173,11 +174,12 @@ class TextData:
                 everything = full.fit_counts(counts)
         if chooses:
             with clock.measure("cross-validation"):
-                cv = self._chosen(k, everything)
+                cv = self._chosen(k, everything, self._rules(counts))
             k = cv.best if k == "cv" else cv.sparing
         k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
-            model = SparseTextNB(k, weights=self.weights, **self.parameters)
+            rules = self._rules(counts)
+            model = SparseTextNB(k, weights=self.weights, **self.parameters, **rules)
             if self.weights:  # as fit_files does, which would count once more
                 model._validate_params()
                 counted = model._of_model(counts)
@@ -200,7 +202,12 @@ class TextData:
     def _held_out(self) -> Batches:
         return iter(self._test) if self._test else self._parts("Evaluating", test=True)
 
-    def _chosen(self, k: str, everything: Any) -> CrossValidation:
+    def _rules(self, counts: Any) -> dict[str, Any]:
+        return rules_from(self.arguments, counts.feature_names, counts.n_features)
+
+    def _chosen(
+        self, k: str, everything: Any, rules: dict[str, Any]
+    ) -> CrossValidation:
         """Choose the number of terms by cross-validation on the training rows."""
         counted, found = [], []
         n_bytes = 0
@@ -218,4 +225,7 @@ class TextData:
         X, y = vstack(counted), self.labels.classes[np.concatenate(found)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return cross_validated(X.tocsr(), y, k, self.model, self.arguments)[1]
+            found_k = cross_validated(
+                *(X.tocsr(), y, k, self.model, self.arguments, rules)
+            )
+            return found_k[1]

@@ -277,14 +277,16 @@ class _Certificate(Kind):
             "is_optimal": bool(value.is_optimal),
             "nodes": int(value.nodes),
             "k": int(value.k),
+            "under_rules": bool(value.under_rules),
         }
 
     def get(self, name: str, entry: Any, reader: ModelArchive, sizes: Sizes) -> Any:
         if not isinstance(entry, dict):
             raise ValueError(f"{name!r} is not a certificate")
         fields = {key: unpack_plain(v, name, reader) for key, v in entry.items()}
-        fields.setdefault("rounding", 0.0)  # files from before it was stated
-        whole = {"is_optimal": bool, "nodes": int, "k": int}
+        fields.setdefault("rounding", 0.0)  # files from before these were stated
+        fields.setdefault("under_rules", False)
+        whole = {"is_optimal": bool, "nodes": int, "k": int, "under_rules": bool}
         for key, value in fields.items():
             if type(value) not in ((whole[key],) if key in whole else (int, float)):
                 raise ValueError(f"{key!r} of {name!r} has a wrong type")

@@ -134,5 +134,6 @@ def _solution(
         k=k,
         class_shares=problem.class_shares,
         doubt=found.doubt,
+        under_rules=True,
     )
     return Solution(columns, gains, certificate, problem.estimate(columns))

@@ -68,6 +68,9 @@ class Certificate:
         p*, the class shares at which ``relaxation_bound`` is attained.
     rounding : float
         How far rounding may have moved the gain, in nats: proven bounds hold up to it.
+    under_rules : bool
+        Whether rules say which supports are allowed: bounds are about those. Where
+        groups are taken whole, ``k`` counts groups.
     """
 
     objective: float
@@ -83,6 +86,7 @@ class Certificate:
     sharp_bound: float
     class_shares: Floats
     rounding: float = 0.0
+    under_rules: bool = False
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Certificate):
@@ -106,6 +110,7 @@ class Certificate:
         sharp: float = math.nan,
         class_shares: Floats,
         doubt: float = 0.0,
+        under_rules: bool = False,
     ) -> Certificate:
         """Build from gains over the null model (``published``, ``sharp`` too).
 
@@ -136,6 +141,7 @@ class Certificate:
             sharp_bound=null + sharp,
             class_shares=class_shares,
             rounding=float(doubt),
+            under_rules=under_rules,
         )
 
     @property

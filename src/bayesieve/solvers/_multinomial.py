@@ -269,6 +269,7 @@ def certify(
         sharp=sharp,
         class_shares=outcome.shares,
         doubt=max(doubt, outcome.doubt),
+        under_rules=problem.rules is not None,
     )
     return block.value - block.doubt, certificate
 
