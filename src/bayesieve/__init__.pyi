@@ -43,9 +43,11 @@ from .naive_bayes import SparseTextNB as SparseTextNB
 from .persistence import load_model as load_model
 from .persistence import save_model as save_model
 from .preprocessing import MODLEncoder as MODLEncoder
+from .solvers import Alternatives as Alternatives
 from .solvers import Certificate as Certificate
 from .solvers import Solution as Solution
 from .solvers import SparsityPath as SparsityPath
+from .solvers import near_optimal_supports as near_optimal_supports
 from .solvers import solve_bernoulli as solve_bernoulli
 from .solvers import solve_multinomial as solve_multinomial
 from .solvers import sparsity_path as sparsity_path

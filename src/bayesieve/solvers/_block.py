@@ -124,7 +124,11 @@ class Block:
 
     @classmethod
     def of_constants(
-        cls, columns: NDArray[np.int64], gains: Floats, doubt: Floats, choice: Choice
+        cls,
+        columns: NDArray[np.int64],
+        gains: Floats,
+        doubt: Floats,
+        choice: Choice | None,
     ) -> Block:
         """Candidates whose gains depend on no class shares, as in additive models."""
         n = columns.shape[0]

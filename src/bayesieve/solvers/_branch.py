@@ -36,10 +36,13 @@ from bayesieve.solvers._topk import top_k
 
 __all__ = [
     "Limits",
+    "Node",
     "SearchResult",
     "branch_and_bound",
+    "children",
     "equal_columns",
     "improve_by_swaps",
+    "reduced",
 ]
 
 #: A node whose bound exceeds the best support by no more than this share is closed.
@@ -100,13 +103,16 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
-class _Node:
+class Node:
+    """A subproblem of the search: candidates, how many may join, what bounds them."""
+
     groups: NDArray[np.int64]
     k: int
     relaxation: Relaxation
 
     @property
     def block(self) -> Block:
+        """Its candidates."""
         return self.relaxation.block
 
 
@@ -181,17 +187,17 @@ def branch_and_bound(
     best.offer(root)
     order = itertools.count()  # ties between bounds: first come, first served
     nodes, stopped = 1, False
-    heap: list[tuple[float, int, _Node]] = []
+    heap: list[tuple[float, int, Node]] = []
     if limits.reached(nodes):  # grouping takes seconds where millions stay free
         others = root.others if root.others > best.sure else -math.inf
         stopped = others > -math.inf
         return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
     # Equal columns have equal gains and are fixed alike: group what stays free.
-    start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure)
+    start = reduced(Node(np.arange(len(root.block)), k, root), best.sure)
     if start is None:
         return SearchResult(best.columns, best.gain, best.doubt, -math.inf, 1, False)
     groups = equal(start.block)
-    start = _Node(groups, start.k, start.relaxation)
+    start = Node(groups, start.k, start.relaxation)
     heapq.heappush(heap, (-root.upper, next(order), start))
     while heap:
         node = heap[0][2]
@@ -201,7 +207,7 @@ def branch_and_bound(
             stopped = True
             break
         entry = heapq.heappop(heap)
-        for child_block, groups, child_k in _children(node):
+        for child_block, groups, child_k in children(node):
             try:
                 with limits.in_kernels():
                     relaxation = relax(
@@ -219,7 +225,7 @@ def branch_and_bound(
             best.offer(relaxation)
             if relaxation.upper <= best.sure or not relaxation.has_choice:
                 continue
-            child = _reduced(_Node(groups, child_k, relaxation), best.sure)
+            child = reduced(Node(groups, child_k, relaxation), best.sure)
             if child is None:
                 continue
             if relaxation.upper <= best.level(nodes) and not _is_decided(child):
@@ -232,7 +238,7 @@ def branch_and_bound(
     return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
 
 
-def _is_decided(node: _Node) -> bool:
+def _is_decided(node: Node) -> bool:
     """Whether fixing has left one support only: a leaf shows its value."""
     return node.block.is_settled(node.k)
 
@@ -242,7 +248,7 @@ def _shares(relaxation: Relaxation) -> Floats:
     return relaxation.shares
 
 
-def _reduced(node: _Node, sure: float) -> _Node | None:
+def reduced(node: Node, sure: float) -> Node | None:
     """Fix features by reduced cost; the gains kept in the relaxation shrink alike.
 
     None where the fixed ones may not be together: then no support is better.
@@ -268,11 +274,11 @@ def _reduced(node: _Node, sure: float) -> _Node | None:
         allowed = np.flatnonzero(block.choice.possible(len(block)))
         block, groups, h = block.take(allowed), groups[allowed], h[allowed]
         loss, top = loss[allowed], np.flatnonzero(member[allowed])
-    reduced = replace(relaxation, block=block, gains=h, best=None, loss=loss, top=top)
-    return _Node(groups, k, reduced)
+    fixed = replace(relaxation, block=block, gains=h, best=None, loss=loss, top=top)
+    return Node(groups, k, fixed)
 
 
-def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
+def children(node: Node) -> list[tuple[Block, NDArray[np.int64], int]]:
     """With and without the free feature nearest the threshold."""
     block, groups, k = node.block, node.groups, node.k
     n = len(block)
@@ -284,23 +290,23 @@ def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
     position = np.arange(n)
     before = same & (position <= pick)
     behind = same & (position >= pick)
-    children = []
+    found = []
     with_it = k - int(before.sum())
     if with_it >= 0:
         keep = np.flatnonzero(~before)
         taken = block.take(keep, np.flatnonzero(before))
         if taken.choice is None:
-            children.append((taken, groups[keep], with_it))
+            found.append((taken, groups[keep], with_it))
         elif not taken.choice.is_broken:
             allowed = np.flatnonzero(taken.choice.possible(len(taken)))
-            children.append((taken.take(allowed), groups[keep][allowed], with_it))
+            found.append((taken.take(allowed), groups[keep][allowed], with_it))
     keep = np.flatnonzero(~behind)
     if k <= keep.shape[0] or block.choice is not None:
-        children.append((block.take(keep), groups[keep], k))
-    return children
+        found.append((block.take(keep), groups[keep], k))
+    return found
 
 
-def _nearest(node: _Node) -> int:
+def _nearest(node: Node) -> int:
     h, relaxation = node.relaxation.gains, node.relaxation
     assert h is not None
     threshold = 0.5 * (relaxation.floor + relaxation.following)
@@ -311,7 +317,7 @@ def _nearest(node: _Node) -> int:
     return int(nearest[min(max(node.k - ahead - 1, 0), nearest.shape[0] - 1)])
 
 
-def _least_lost(node: _Node) -> int:
+def _least_lost(node: Node) -> int:
     """The candidate about which the bound is least sure, where its equals end."""
     loss, top = node.relaxation.loss, node.relaxation.top
     assert loss is not None

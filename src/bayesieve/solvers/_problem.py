@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -188,10 +189,10 @@ class MultinomialProblem:
         """Items that may be selected; others have no count, or are excluded."""
         if self.rules is None:
             return self._scan.n_nonempty
-        return self._n_free + int(self.included.shape[0])
+        return self.n_free + int(self.included.shape[0])
 
     @computed_once
-    def _n_free(self) -> int:
+    def n_free(self) -> int:
         """Items about which there is a choice."""
         if isinstance(self.items, GroupTable):
             return int(self._free(self.items.nonempty()).shape[0])
@@ -446,13 +447,15 @@ class MultinomialProblem:
         k: int,
         *,
         widen: bool = False,
+        share: float = 0.0,
         warm: bool = False,
         limits: Limits | None = None,
     ) -> tuple[Block, Relaxation]:
         """Solve the relaxation of size k on a block that provably suffices.
 
         With ``widen`` the block also holds every column that could be part of a support
-        better than the best one met, as the exact search needs it. A ``warm`` start is
+        better than the best one met, as the exact search needs it, or short of it by no
+        more than this ``share`` of its gain. A ``warm`` start is
         where the last relaxation ended: the same bounds sooner, maybe another support.
         """
         deadline = math.inf if limits is None else limits.deadline
@@ -463,9 +466,9 @@ class MultinomialProblem:
                 improve_by_swaps(result)
             assert result.shares is not None
             block, shares = result.block, result.shares
-            if len(block) == self._n_free:
+            if len(block) == self.n_free:
                 break
-            slack = result.slack if widen else 0.0
+            slack = result.slack + share * result.best_gain if widen else 0.0
             if result.loss is not None:
                 wider = self._reaching_choice(k, result, slack)
                 if _contains(block.columns, wider):
@@ -486,7 +489,7 @@ class MultinomialProblem:
         """Best support of size k, ``1 <= k``, clipped to the columns with counts."""
         free = k - self.included.shape[0]
         limited = self.rules is not None and self.rules.limits_choice
-        if free >= self._n_free and not limited:
+        if free >= self.n_free and not limited:
             return self._take_all_free()
         if free == 0:
             return self._take_all_free(np.empty(0, dtype=np.int64))
@@ -532,7 +535,7 @@ class MultinomialProblem:
                 False,
             )
         return Outcome(
-            self._columns_of(found.columns),
+            self.columns_of(found.columns),
             found.gain,
             found.doubt,
             found.others,
@@ -542,8 +545,34 @@ class MultinomialProblem:
             found.stopped,
         )
 
-    def _columns_of(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
+    def columns_of(self, items: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sorted columns of some items."""
         return items if self.rules is None else self.rules.columns_of(items)
+
+    def items_of(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The item of each of some columns."""
+        if not isinstance(self.items, GroupTable):
+            return columns
+        assert self.rules is not None
+        assert self.rules.group is not None
+        return self.rules.group[columns]
+
+    def without(self, item: int) -> MultinomialProblem:
+        """The same problem with one item less to select from, and its warm start."""
+        other = copy(self)
+        for name in ("n_nonempty", "n_free", "_witness_items"):
+            other.__dict__.pop(name, None)
+        if other.rules is None:
+            nothing = np.empty(0, dtype=np.int64)
+            other.rules = Rules(
+                *(self.n_features, nothing, nothing), None, 0, None, None, math.inf
+            )
+        other.excluded = merged(self.excluded, np.array([item], dtype=np.int64))
+        other._starts = {}
+        if self._last is not None:
+            block, shares = self._last
+            other._last = (block.take(np.flatnonzero(block.columns != item)), shares)
+        return other
 
     def _equal(self, block: Block) -> NDArray[np.int64]:
         """A number for each candidate, shared by those that are the same to a rule."""
@@ -588,7 +617,7 @@ class MultinomialProblem:
         assert result.shares is not None
         gain = result.best_gain
         return Outcome(
-            self._columns_of(merged(free, self.included)),
+            self.columns_of(merged(free, self.included)),
             gain,
             result.best_doubt,
             -math.inf,
