@@ -19,7 +19,12 @@ from bayesieve.model_selection._choice import best_and_sparsest
 from bayesieve.partition._averaged import Shape
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._pairs import PairShape
-from bayesieve.solvers import Certificate
+from bayesieve.solvers import Alternatives, Certificate
+from bayesieve.solvers._additive import AdditiveProblem
+from bayesieve.solvers._alternatives import alternatives_of
+from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.solvers._rules import Rules, rules_of
+from bayesieve.solvers._selection import build_problem
 from bayesieve.utils._drawing import drawn
 from bayesieve.weights._weight_path import WeightPath
 
@@ -122,6 +127,40 @@ class SupportProblem:
     exact: bool = True
     time_limit: float | None = None
     rules: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(
+        self, counts: ClassCounts, owner: str
+    ) -> tuple[MultinomialProblem | AdditiveProblem, Rules | None]:
+        """The problem of some counts, ready for any k, and its rules."""
+        names = counts.feature_names
+        rules = rules_of(counts.n_features, names, **self.rules, owner=owner)
+        problem = build_problem(
+            counts, model=self.model, rules=rules, owner=owner, **self.options
+        )
+        return problem, rules
+
+    def alternatives(
+        self,
+        counts: ClassCounts,
+        k: int,
+        *,
+        within: float,
+        limit: int,
+        time_limit: float | None,
+        owner: str,
+    ) -> Alternatives:
+        """Supports of k features that are nearly as good as the best."""
+        problem, rules = self.build(counts, owner)
+        return alternatives_of(
+            problem,
+            k,
+            within=within,
+            limit=limit,
+            rules=rules,
+            time_limit=time_limit,
+            names=counts.feature_names,
+            owner=owner,
+        )
 
 
 @dataclass(frozen=True)

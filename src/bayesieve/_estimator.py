@@ -10,11 +10,12 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
-from bayesieve._description import Saved, SelfDescribing
+from bayesieve._description import Saved, SelfDescribing, describe
 from bayesieve.counts import ClassCounts, count_matrix
+from bayesieve.solvers import Alternatives
 from bayesieve.solvers._rules import RULE_PARAMETERS, Rules, rules_of
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import (
@@ -25,7 +26,7 @@ from bayesieve.utils._validation import (
 )
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
-__all__ = ["CountingEstimator", "RowCounter"]
+__all__ = ["CountingEstimator", "ListsAlternatives", "RowCounter"]
 
 LEAN_MESSAGE = (
     "{name}.partial_fit cannot go on from fit, which keeps only the selected features. "
@@ -143,6 +144,62 @@ class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
                 f"to partial_fit: {classes.tolist()}."
             )
         return codes
+
+
+class ListsAlternatives:
+    """Mixin of estimators whose support is the best of its size."""
+
+    def alternatives(
+        self,
+        within: float = 0.01,
+        limit: int = 1000,
+        *,
+        time_limit: float | None = 10.0,
+    ) -> Alternatives:
+        """List the supports that are nearly as good as the selected one.
+
+        Needs the counts: fit with ``keep_counts=True``.
+
+        Parameters
+        ----------
+        within : float, default=0.01
+            Share of the gain that a support may fall short by.
+        limit : int, default=1000
+            Supports to list at most.
+        time_limit : float or None, default=10.0
+            Seconds for all of it.
+
+        Returns
+        -------
+        Alternatives
+        """
+        check_is_fitted(self, "support_indices_")
+        found, name = describe(self), type(self).__name__
+        if found.counts is None:
+            raise ValueError(
+                f"{name}.alternatives needs the counts, which fit does not keep. "
+                "Hint: fit with keep_counts=True."
+            )
+        if found.problem is None or getattr(self, "refined_", False) or self._weighs():
+            raise ValueError(
+                f"{name}.alternatives lists supports of largest likelihood. "
+                "Got a support that weights have chosen."
+            )
+        counts = found.counts
+        if found.pruned is not None and counts.n_features != found.n_features:
+            counts = found.pruned(counts)
+        assert found.certificate is not None
+        return found.problem.alternatives(
+            counts,
+            found.certificate.k,
+            within=within,
+            limit=limit,
+            time_limit=time_limit,
+            owner=f"{name}.alternatives",
+        )
+
+    def _weighs(self) -> bool:
+        return getattr(self, "weights", False) is True
 
 
 class CountingEstimator(RowCounter):

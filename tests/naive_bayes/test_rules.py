@@ -239,3 +239,51 @@ def test_weights_keep_to_no_rules(table):
         NaiveFeatureSelector(k=3, refine=True, include=["a"]).fit(*table)
     with pytest.raises(ValueError, match="must be False beside rules"):
         SparseTextNB(k=2, weights=True, include=["a"]).fit(["a b", "b c"], [0, 1])
+
+
+@pytest.mark.parametrize("make", CLASSIFIERS)
+def test_alternatives_of_a_model_lead_with_its_own_support(make, table):
+    X, y = table
+    model = make(k=3, keep_counts=True).fit(X, y)
+    found = model.alternatives(within=0.5, limit=20)
+    np.testing.assert_array_equal(found.supports[0], model.support_indices_)
+    gain = model.certificate_.objective - model.certificate_.null_objective
+    assert found.gains[0] == pytest.approx(gain)
+    assert found.margins.shape == (8,)
+    names = {found.name(i) for i in found.supports[0]}
+    assert names <= set(NAMES)
+
+
+def test_alternatives_keep_to_rules(table):
+    X, y = table
+    rules = {"include": ["h"], "exclude": ["a"]}
+    model = SparseMultinomialNB(k=3, keep_counts=True, **rules).fit(X, y)
+    found = model.alternatives(within=0.9)
+    for support in found:
+        assert 7 in support
+        assert 0 not in support
+    assert np.isnan(found.margins[[0, 7]]).all()
+    groups = [0, 0, 1, 1, 2, 2, 3, 3]
+    model = SparseMultinomialNB(k=2, keep_counts=True, groups=groups).fit(X, y)
+    found = model.alternatives(within=0.99)
+    assert len(found) == 6
+    assert found.complete
+    for support in found:
+        assert set(support) == {
+            i for j in set(support // 2) for i in (2 * j, 2 * j + 1)
+        }
+    assert (found.margins[::2] == found.margins[1::2]).all()
+
+
+def test_alternatives_say_what_they_need(table):
+    X, y = table
+    with pytest.raises(ValueError, match="keep_counts=True"):
+        SparseMultinomialNB(k=3).fit(X, y).alternatives()
+    model = SparseMultinomialNB(
+        k=3, keep_counts=True, feature_cost=[1] * 8, budget=3
+    ).fit(X, y)
+    with pytest.raises(ValueError, match="'max_per_group' or a 'budget'"):
+        model.alternatives()
+    selector = NaiveFeatureSelector(k=3, refine=True, keep_counts=True).fit(X, y)
+    with pytest.raises(ValueError, match="that weights have chosen"):
+        selector.alternatives()

@@ -42,9 +42,7 @@ def check(found, supports, gains, k, columns, gain_of, exact_others):
     best = set(listed[0])
     for i in columns:
         flipped = [
-            g
-            for s, g in zip(supports, gains, strict=True)
-            if (i in s) != (i in best)
+            g for s, g in zip(supports, gains, strict=True) if (i in s) != (i in best)
         ]
         if not flipped:
             continue
@@ -140,9 +138,7 @@ def test_counted_choices_are_never_fewer_than_there_are(seed):
     found = 0
     for size in range(6):
         for a in combinations(inside, size):
-            found += sum(
-                sum(a) + sum(b) <= most for b in combinations(outside, size)
-            )
+            found += sum(sum(a) + sum(b) <= most for b in combinations(outside, size))
     counted = count_choices(inside, outside, most)
     assert counted >= found
     assert counted <= 1.1 * found + 2

@@ -95,7 +95,8 @@ def check_bernoulli(rng, kinds, k):
     context = f"k={k}, rules={rules}, gains={own.tolist()}"
     assert allowed[number], context
     assert gains[number] == pytest.approx(best, rel=1e-10, abs=1e-10), context
-    assert solution.certificate.is_optimal, context
+    # A gain of nothing at all cannot be told from rounding.
+    assert solution.certificate.is_optimal or best <= 1e-20, context
 
 
 @pytest.mark.parametrize("kinds", ALL, ids="+".join)

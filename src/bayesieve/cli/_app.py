@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from bayesieve.cli._alternatives import ALTERNATIVES
 from bayesieve.cli._command import (
     EXIT_ERROR,
     EXIT_INTERRUPTED,
@@ -39,6 +40,7 @@ COMMANDS: tuple[Command, ...] = (
     PATH,
     PREDICT,
     EXPLAIN,
+    ALTERNATIVES,
     COMPARE,
     COUNTS,
     REPORT,

@@ -17,6 +17,7 @@ __all__ = [
     "at_least_zero",
     "seed",
     "share_or_none",
+    "share_within",
     "text_parameters",
     "wanted_size",
 ]
@@ -45,6 +46,7 @@ def _number(
 share_or_none = _number(
     lambda value: 0 <= value < 1, "a share of the rows in [0, 1), 0 for none"
 )
+share_within = _number(lambda value: 0 <= value < 1, "a share in [0, 1)")
 seed = _number(lambda value: 0 <= value < 2**63, "a number >= 0", whole=True)
 at_least_one = _number(lambda value: 1 <= value < 2**63, "a number >= 1", whole=True)
 at_least_zero = _number(lambda value: 0 <= value < math.inf, "a number >= 0")

@@ -18,6 +18,7 @@ from bayesieve._description import (
     gain_detail,
     proof_sentence,
 )
+from bayesieve._estimator import ListsAlternatives
 from bayesieve.counts import ClassCounts
 from bayesieve.feature_selection._checked import CheckedSelector
 from bayesieve.model_selection._splits import splits_for_few
@@ -46,7 +47,7 @@ def _adds_up(selector: NaiveFeatureSelector) -> bool:
     return True
 
 
-class NaiveFeatureSelector(CheckedSelector, CategoryCounter):
+class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
     """Keep the k features that maximise the naive Bayes likelihood, with a certificate.
 
     Under the multinomial model the support is **exact** (branch and bound) unless the

@@ -21,8 +21,6 @@ from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._criteria import default_sizes
 from bayesieve.solvers._path import additive_path, multinomial_path
 from bayesieve.solvers._problem import MultinomialProblem
-from bayesieve.solvers._rules import rules_of
-from bayesieve.solvers._selection import build_problem
 
 __all__ = ["ModelPath", "matching_counts", "path_of_model"]
 
@@ -97,12 +95,7 @@ def path_of_model(found: Description, counts: Any) -> ModelPath | None:
     if own is None:
         return None
     counts = matching_counts(found, counts)
-    rules = rules_of(
-        counts.n_features, counts.feature_names, **own.rules, owner=found.owner
-    )
-    problem = build_problem(
-        counts, model=own.model, owner=found.owner, rules=rules, **own.options
-    )
+    problem, rules = own.build(counts, found.owner)
     if isinstance(problem, AdditiveProblem):
         available, smallest = problem.n_eligible, 1
     else:

@@ -18,6 +18,7 @@ from bayesieve._description import (
     odds_name,
 )
 from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of_model
+from bayesieve.inspection._report_alternatives import alternatives_section
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_paths import NameTable, k_path, rounded, weight_path
 from bayesieve.inspection._report_schema import LIMITS, clean_text
@@ -38,6 +39,7 @@ def collect_report(
     command: str | None = None,
     cv: list[dict[str, Any]] | None = None,
     inspected: Inspection | None = None,
+    within: float | None = None,
 ) -> ReportData:
     """Gather what a report shows of a fitted model.
 
@@ -63,6 +65,9 @@ def collect_report(
         ``k``, ``mean`` and ``se`` of a score over sizes; by default the model's own.
     inspected : Inspection, optional
         How the data was read, from `bayesieve.io.inspect`.
+    within : float, optional
+        Share of the gain that other choices of features may fall short by to be
+        counted as nearly as good; by default 0.01.
 
     Returns
     -------
@@ -107,6 +112,7 @@ def collect_report(
         features=_features(shown, names, counts),
         path=k_path(found, solved, names),
         weight_path=weight_path(found, names),
+        alternatives=alternatives_section(found, counts, names, within),
         discounts=_discounts(found, names),
         columns=None if found.table is None else _columns(found.table),
         shapes=None if found.table is None else shapes_section(found.table),

@@ -34,7 +34,7 @@ class ReportData:
     names : list of str
         Names of the features that the other sections refer to by place.
     certificate, data, features, path, weight_path, discounts, columns, shapes,
-    evaluation, reading : dict, list or None
+    alternatives, evaluation, reading : dict, list or None
     seconds, parameters, versions : list of dict
     command : str or None
     python : str
@@ -69,6 +69,7 @@ class ReportData:
     discounts: list[dict[str, Any]] | None
     columns: dict[str, Any] | None
     shapes: dict[str, Any] | None
+    alternatives: dict[str, Any] | None
     evaluation: dict[str, Any] | None
     reading: dict[str, Any] | None
     seconds: list[dict[str, Any]]
@@ -120,7 +121,8 @@ class ReportData:
             raise ValueError(
                 f"A report must be of format {_FORMAT}. Got {str(number)[:20]!r}.{hint}"
             )
-        for later in ("reading", "shapes"):  # reports of version 0.1 do not have them
+        # Reports of version 0.1 do not have all of them.
+        for later in ("reading", "shapes", "alternatives"):
             found.setdefault(later, None)
         missing = [name for name in SECTIONS if name not in found]
         unknown = [name for name in found if name not in SECTIONS]

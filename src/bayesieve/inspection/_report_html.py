@@ -14,6 +14,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from bayesieve.inspection._report_alternatives import count_told
 from bayesieve.inspection._report_data import ReportData
 
 __all__ = ["render_report"]
@@ -53,6 +54,7 @@ def render_report(data: ReportData) -> str:
     sections = [
         ("features", _features_title(data), _features(data)),
         ("path", f"How many {data.noun}?", _path(data)),
+        ("alternatives", "Is it the only good answer?", _alternatives(data)),
         ("weights", "Weights", _weights(data)),
         ("calibration", "Calibration", _calibration(data)),
         ("shapes", "Shapes" + (" and pairs" if _in_pairs(data) else ""), _shapes(data)),
@@ -256,6 +258,31 @@ def _path(data: ReportData) -> str | None:
     ]
     titles = ["k", "gain (nats)", "bound", "gap", data.path["score_name"]]
     return _live(_table(titles, cells, texts=0))
+
+
+def _alternatives(data: ReportData) -> str | None:
+    found = data.alternatives
+    if found is None or not found["items"] or data.certificate is None:
+        return None
+    cells = [
+        [
+            data.names[item["name"]],
+            ", ".join(data.names[own] for own in item["entered"]),
+            _number(item["lost"]),
+        ]
+        for item in found["items"]
+    ]
+    told = count_told(found, data.certificate["k"], data.noun)
+    first = next((item for item in found["items"][::-1] if item["entered"]), None)
+    if first is not None:
+        entered = " and ".join(repr(data.names[own]) for own in first["entered"])
+        told += (
+            f" Without {data.names[first['name']]!r} {_number(first['lost'])} nats "
+            f"are lost, and {entered} would take its place."
+        )
+    one = data.noun.removesuffix("s")
+    titles = [f"without this {one}", "these come in", "nats lost"]
+    return f"<p>{escape(told)}</p>{_table(titles, cells, texts=2)}"
 
 
 def _weights(data: ReportData) -> str | None:

@@ -314,6 +314,20 @@ _read_column = record(
 _reading = record(
     notes=many(text(1000), 100), columns=many(_read_column, LIMITS["columns"])
 )
+_alternative = record(
+    name=_name,
+    lost=optional(_positive),
+    entered=many(_name, 40),
+)
+_alternatives = record(
+    within=_share,
+    complete=flag,
+    n_listed=whole(),
+    n_at_most=_positive,
+    n_core=whole(),
+    n_possible=whole(),
+    items=many(_alternative, LIMITS["features"]),
+)
 _parameter = record(name=text(), value=text(1000), changed=flag)
 
 #: The sections of a report. Features are named by their place in ``names``.
@@ -333,6 +347,7 @@ SECTIONS: dict[str, Check] = {
     "discounts": optional(many(_discount, LIMITS["points"])),
     "columns": optional(_columns),
     "shapes": optional(_shapes),
+    "alternatives": optional(_alternatives),
     "evaluation": optional(_evaluation),
     "reading": optional(_reading),
     "seconds": many(record(step=text(), seconds=_positive), 40),

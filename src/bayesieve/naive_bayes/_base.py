@@ -20,7 +20,7 @@ from bayesieve._description import (
     gain_detail,
     proof_sentence,
 )
-from bayesieve._estimator import CountingEstimator
+from bayesieve._estimator import CountingEstimator, ListsAlternatives
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.counts._selection import documents_with
@@ -210,7 +210,7 @@ class SupportClassifier(ClassifierMixin):
         return tags
 
 
-class SparseNaiveBayes(SupportClassifier, CountingEstimator):
+class SparseNaiveBayes(SupportClassifier, ListsAlternatives, CountingEstimator):
     """Base of the sparse classifiers; holds no mathematics.
 
     A subclass names its model, says how rows are counted (`_count_options`), and turns

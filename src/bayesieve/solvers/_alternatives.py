@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,7 +88,7 @@ class Alternatives:
     possible: Indices
     margins: Floats
     replacements: list[Indices]
-    feature_names: Sequence[str] | None = field(default=None, repr=False)
+    feature_names: Any = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.supports)
@@ -133,7 +133,7 @@ def alternatives_of(
     limit: int,
     rules: Rules | None = None,
     time_limit: float | None = 10.0,
-    names: Sequence[str] | None = None,
+    names: Any = None,
     owner: str,
 ) -> Alternatives:
     """Supports of k items that gain at least ``1 - within`` of the best gain."""
@@ -257,7 +257,7 @@ def _ways(losses: Floats, most: float, deepest: int) -> Floats:
 class _Listing:
     """The supports of one problem, whatever its model."""
 
-    names: Sequence[str] | None
+    names: Any
     n_features: int
 
     def found(self, within: float, limit: int, limits: Limits) -> Alternatives:
@@ -291,9 +291,7 @@ class _Listing:
 
 
 class _Multinomial(_Listing):
-    def __init__(
-        self, problem: MultinomialProblem, k: int, names: Sequence[str] | None
-    ) -> None:
+    def __init__(self, problem: MultinomialProblem, k: int, names: Any) -> None:
         self.problem, self.k, self.names = problem, k, names
         self.n_features = problem.n_features
 
@@ -351,7 +349,9 @@ class _Multinomial(_Listing):
         replaced: dict[int, Indices] = {}
         per_item[chosen] = np.nan
         per_item[problem.excluded] = per_item[problem.included] = np.nan
-        for item in np.setdiff1d(chosen, problem.included).tolist():
+        leaving = np.setdiff1d(chosen, problem.included)
+        # What is missed least comes first, should the time not suffice for all.
+        for item in leaving[np.argsort(own[leaving], kind="stable")].tolist():
             if limits.reached(0):
                 break
             other = problem.without(item)
@@ -372,7 +372,7 @@ class _Additive(_Listing):
         problem: AdditiveProblem,
         k: int,
         rules: Rules | None,
-        names: Sequence[str] | None,
+        names: Any,
     ) -> None:
         self.problem, self.k, self.rules, self.names = problem, k, rules, names
         self.n_features = problem.n_features
