@@ -11,41 +11,48 @@ The table is that of ``solve_wide.py``. Timed in turns on the same counts, k = 1
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bayesieve import ClassCounts, solve_multinomial
-from measurement import interleaved, option_parser, report, timed
+from measurement import interleaved, option_parser, report, target
 from solve_wide import SEED, zipf_table
 
 K = 1200
-N_GROUPS = 100_000
 
 
-def main() -> None:
-    """Time each rule in turns with the free solve."""
-    parser = option_parser(__doc__, "solve_rules")
-    parser.add_argument("--features", type=int, default=12_000_000)
-    options = parser.parse_args()
-    rng = np.random.default_rng(SEED)
-    table = zipf_table(options.features, rng)
-    counts = ClassCounts(["a", "b"], [1.0, 1.0], table)
+def rules_for(
+    counts: ClassCounts, n_groups: int, rng: np.random.Generator
+) -> dict[str, dict[str, Any]]:
+    """The rules that are timed, by name."""
+    m = counts.n_features
     free = solve_multinomial(counts, K)
-    exclude = np.union1d(free.support[:200], rng.choice(options.features, 800))
-    others = np.setdiff1d(rng.choice(options.features, 40), exclude)
+    exclude = np.union1d(free.support[:200], rng.choice(m, 800))
+    others = np.setdiff1d(rng.choice(m, 40), exclude)
     fixed: dict[str, Any] = {"include": others[:20], "exclude": exclude}
-    groups = rng.integers(0, N_GROUPS, options.features)
-    some = {"include": others[:5], "exclude": exclude[:50]}
-    cost = rng.random(options.features)
-    rules: dict[str, dict[str, Any]] = {
+    groups = rng.integers(0, n_groups, m)
+    return {
         "free": {},
         "in and out": fixed,
         "one of each group": fixed | {"groups": groups, "max_per_group": 1},
         "three of each group": fixed | {"groups": groups, "max_per_group": 3},
-        "groups whole": some | {"groups": groups},
-        "budget": fixed | {"feature_cost": cost, "budget": 400.0},
+        "groups whole": {"include": others[:5], "exclude": exclude[:50]}
+        | {"groups": groups},
+        "budget": fixed | {"feature_cost": rng.random(m), "budget": K / 3},
     }
+
+
+def main() -> None:
+    """Time each rule in turns with the free solve."""
+    options = option_parser("solve_rules", __doc__).parse_args()
+    n_features = 200_000 if options.quick else 12_000_000
+    n_groups = 10_000 if options.quick else 100_000
+    rng = np.random.default_rng(SEED)
+    table = zipf_table(n_features, rng)
+    counts = ClassCounts(["a", "b"], [1.0, 1.0], table)
+    rules = rules_for(counts, n_groups, rng)
     outcome: dict[str, Any] = {}
 
     def run(name: str) -> None:
@@ -58,21 +65,23 @@ def main() -> None:
             "is_optimal": proof.is_optimal,
         }
 
-    seconds = interleaved(
-        {name: timed(lambda name=name: run(name)) for name in rules}, options.repeat
-    )
-    base = float(np.median(seconds["free"]))
-    lines = []
-    for name, own in seconds.items():
-        ratio = float(np.median(own)) / base
-        outcome[name]["ratio"] = ratio
-        proof = "proven" if outcome[name]["is_optimal"] else "gap"
-        lines.append(
-            f"{name:20s} {np.median(own):7.3f} s  {ratio:5.2f} x free  {proof}, "
-            f"{outcome[name]['nodes']:,} nodes, {outcome[name]['columns']:,} columns"
+    sides = {name: partial(run, name) for name in rules}
+    seconds = interleaved(sides, 2 if options.quick else 7)
+    best = {name: min(own) for name, own in seconds.items()}
+    for name, own in outcome.items():
+        own["over_free"] = best[name] / best["free"]
+        print(
+            f"{name:20s} {best[name]:7.3f} s, {own['over_free']:5.2f} times free, "
+            f"relative gap {own['relative_gap']:.1e}, {own['nodes']:,} nodes, "
+            f"{own['columns']:,} columns"
         )
-    print("\n".join(lines))
-    report(options, {"seconds": seconds, "outcome": outcome})
+    targets = [
+        target(f"{name} / free", own["over_free"], most=3)
+        for name, own in outcome.items()
+        if name not in ("free", "budget")
+    ]
+    found = {"seconds": seconds, "outcome": outcome, "targets": targets}
+    report("solve_rules", options, SEED, {"n_features": n_features, **found})
 
 
 if __name__ == "__main__":

@@ -131,9 +131,10 @@ class DenseColumns:
         Columns with a count whose total reaches min_total, and their counts (K, n).
         """
 
-    def group_sums(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accuracy: float, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def group_sums(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accuracy: float, scale: float, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_groups: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Counts by class (K, n_groups), gains at p and smoothing of groups of columns.
+        Counts by class (K, n_groups), gains at p and smoothing of groups of columns. The
+        gain of a column errs by no more than this share of it, or of the scale.
         """
 
 class SparseColumns:

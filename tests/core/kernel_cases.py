@@ -275,7 +275,7 @@ _columns_case("DenseColumns", "extract", (20.0,))
 def _(size: int) -> Call:
     columns = _columns("DenseColumns", 4, size)
     groups = np.arange(size, dtype=np.int64) % 7
-    return lambda: columns.group_sums(_SHARES, 1e-9, groups, 7)
+    return lambda: columns.group_sums(_SHARES, 1e-9, 0.0, groups, 7)
 
 
 @kernel("bernoulli_gains")

@@ -523,7 +523,7 @@ constexpr std::size_t kStripes = 4;
 
 std::tuple<TableArray, DoubleArray, DoubleArray> group_sums(
     const DenseColumns& columns, const Smoothing& smooth, const double* p, double accuracy,
-    const Indices& groups, std::size_t n_groups) {
+    double scale, const Indices& groups, std::size_t n_groups) {
     const std::size_t m = columns.columns, K = columns.classes;
     if (groups.shape(0) != m)
         throw std::invalid_argument("groups must have one number for each column");
@@ -559,7 +559,7 @@ std::tuple<TableArray, DoubleArray, DoubleArray> group_sums(
                         if (!(smooth.total(raw[i - first], i) > 0.0)) continue;
                         columns.add_counts(i, cells + g, n_groups);
                         Gain h = columns.quick_gain(i, raw[i - first], smooth, shares);
-                        if (!(h.doubt <= accuracy * h.value))
+                        if (!(h.doubt <= accuracy * std::max(h.value, scale)))
                             h = columns.sure_gain(i, raw[i - first], smooth, shares);
                         gain[g] += h.value;
                     }
@@ -637,13 +637,14 @@ void register_totals(nb::module_& m) {
             "Columns with a count whose total reaches min_total, and their counts (K, n).")
         .def(
             "group_sums",
-            [](const Dense& self, const Vector& shares, double accuracy, const Indices& groups,
-               std::size_t n_groups) {
+            [](const Dense& self, const Vector& shares, double accuracy, double scale,
+               const Indices& groups, std::size_t n_groups) {
                 return group_sums(self.columns, self.smoothing, self.checked(shares), accuracy,
-                                  groups, n_groups);
+                                  scale, groups, n_groups);
             },
-            "shares"_a, "accuracy"_a, "groups"_a, "n_groups"_a,
-            "Counts by class (K, n_groups), gains at p and smoothing of groups of columns.")
+            "shares"_a, "accuracy"_a, "scale"_a, "groups"_a, "n_groups"_a,
+            "Counts by class (K, n_groups), gains at p and smoothing of groups of columns. The\n"
+            "gain of a column errs by no more than this share of it, or of the scale.")
         .def(
             "__init__",
             [](Dense* self, const Table& f, const Vector& alpha) {

@@ -61,11 +61,14 @@ class ColumnTable:
         return gains
 
     def group_sums(
-        self, shares: Floats, groups: NDArray[np.int64], n_groups: int
+        self, shares: Floats, scale: float, groups: NDArray[np.int64], n_groups: int
     ) -> tuple[Floats, Floats, Floats]:
-        """Counts (K, n_groups) of a dense table, gains at p and smoothing of groups."""
+        """Counts (K, n_groups) of a dense table, gains at p and smoothing of groups.
+
+        Gains of columns are accurate to their size, or to this scale.
+        """
         sums: tuple[Floats, Floats, Floats] = self._core.group_sums(
-            shares, ACCURACY, groups, n_groups
+            shares, ACCURACY, scale, groups, n_groups
         )
         return sums
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from bayesieve.solvers._block import Block, Members
-from bayesieve.solvers._columns import ColumnTable
+from bayesieve.solvers._columns import ACCURACY, ColumnTable
 from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 from bayesieve.solvers._rules import Rules
 
@@ -22,15 +22,23 @@ __all__ = ["GroupTable"]
 
 #: Accuracy of gains beside the largest of them.
 _NEAR = 1e-10
+#: Share of the average total of a column below which gains do not matter.
+_RARE = 1e-2
 
 
 class GroupTable:
     """Items of a `MultinomialProblem` that are groups of columns."""
 
-    def __init__(self, base: ColumnTable, rules: Rules, shares: Floats) -> None:
+    def __init__(
+        self, base: ColumnTable, rules: Rules, shares: Floats, total: float
+    ) -> None:
         assert rules.group is not None
         self.base, self.rules, self.anchor = base, rules, shares
         self.n_classes, self.n_features = base.n_classes, rules.n_groups
+        # Most columns are rare and gain next to nothing: a share of their average total
+        # is near enough for them, and errs by no more than this all together.
+        self._scale = _RARE * total / base.n_features
+        self._missing = 0.0 if base.is_sparse else ACCURACY * _RARE * total
         self.counts: Any
         if base.is_sparse:
             m = base.n_features
@@ -42,7 +50,7 @@ class GroupTable:
             self._value = self._sparse_gains(shares)
         else:
             self.counts, self._value, self.alpha = base.group_sums(
-                shares, rules.group, rules.n_groups
+                shares, self._scale, rules.group, rules.n_groups
             )
         totals = np.asarray(self.counts.sum(axis=0)).ravel()
         self._filled = np.flatnonzero(totals > 0)
@@ -76,12 +84,15 @@ class GroupTable:
         if self.base.is_sparse:
             return self._sparse_gains(shares)
         assert self.rules.group is not None
-        return self.base.group_sums(shares, self.rules.group, self.n_features)[1]
+        sums = self.base.group_sums(
+            shares, self._scale, self.rules.group, self.n_features
+        )
+        return sums[1]
 
     def with_gain(self, shares: Floats, level: float) -> NDArray[np.int64]:
         """Groups whose gain at p reaches the level."""
         gains = self.gains(shares)
-        near = _NEAR * float(gains.max(initial=0.0))
+        near = _NEAR * float(gains.max(initial=0.0)) + self._missing
         return np.flatnonzero(gains + near >= level)
 
     def block(self, groups: NDArray[np.int64], anchor: Floats) -> Block:

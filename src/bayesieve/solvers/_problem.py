@@ -130,7 +130,8 @@ class MultinomialProblem:
         self.included = self.excluded = np.empty(0, dtype=np.int64)
         if rules is not None:
             if rules.are_groups_whole:
-                self.items = GroupTable(self.table, rules, self.overall_shares)
+                total = float(self.class_totals.sum())
+                self.items = GroupTable(self.table, rules, self.overall_shares, total)
             self.included = rules.included
             self.excluded = merged(rules.excluded, rules.impossible)
         self._pool: _Pool | None = None
