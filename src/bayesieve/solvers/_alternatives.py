@@ -507,7 +507,7 @@ def near_optimal_supports(
     >>> table = [[20, 2, 9, 8, 1], [1, 18, 1, 2, 9]]
     >>> found = near_optimal_supports(table, 3, within=0.2)
     >>> found.supports[:2]
-    [array([0, 1, 2]), array([0, 1, 4])]
+    [array([0, 1, 4]), array([0, 1, 2])]
     >>> found.core
     array([0, 1])
     """
