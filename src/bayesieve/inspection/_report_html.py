@@ -268,7 +268,7 @@ def _alternatives(data: ReportData) -> str | None:
         [
             data.names[item["name"]],
             ", ".join(data.names[own] for own in item["entered"]),
-            _number(item["lost"]),
+            _number(item["lost"], 3),
         ]
         for item in found["items"]
     ]
@@ -277,7 +277,7 @@ def _alternatives(data: ReportData) -> str | None:
     if first is not None:
         entered = " and ".join(repr(data.names[own]) for own in first["entered"])
         told += (
-            f" Without {data.names[first['name']]!r} {_number(first['lost'])} nats "
+            f" Without {data.names[first['name']]!r} {_number(first['lost'], 3)} nats "
             f"are lost, and {entered} would take its place."
         )
     one = data.noun.removesuffix("s")
