@@ -18,7 +18,10 @@ GONE = {
     *("seed", "memory", "memory_limit", "categorical_columns", "threshold"),
 }
 #: Results and pictures name their fields after what they hold.
-RESULTS = ("Certificate", "Explanation", "Solution", "SparsityPath", "Interactions")
+RESULTS = (
+    *("Certificate", "Explanation", "Solution", "SparsityPath", "Interactions"),
+    "StabilitySelection",
+)
 
 
 def public_callables():
