@@ -20,7 +20,7 @@ GONE = {
 #: Results and pictures name their fields after what they hold.
 RESULTS = (
     *("Alternatives", "Certificate", "Explanation", "Interactions"),
-    *("Solution", "SparsityPath"),
+    *("Solution", "SparsityPath", "StabilitySelection"),
 )
 
 

@@ -45,6 +45,8 @@ PROMISED = [
     "SparseTextNB",
     "SparsityPath",
     "SparsityPathDisplay",
+    "StabilityDisplay",
+    "StabilitySelection",
     "WeightHistoryDisplay",
     "WeightPathDisplay",
     "compression_rate",
@@ -55,6 +57,8 @@ PROMISED = [
     "solve_bernoulli",
     "solve_multinomial",
     "sparsity_path",
+    "stability_from_counts",
+    "stability_selection",
     "to_vectorizer",
 ]
 ESTIMATORS = [name for name in PROMISED if name.startswith(("Sparse", "Naive"))]

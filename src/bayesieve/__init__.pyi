@@ -15,6 +15,8 @@ from .feature_selection import MixedScreener as MixedScreener
 from .feature_selection import NaiveFeatureSelector as NaiveFeatureSelector
 from .feature_selection import PearsonScreener as PearsonScreener
 from .feature_selection import screen_interactions as screen_interactions
+from .feature_selection import stability_from_counts as stability_from_counts
+from .feature_selection import stability_selection as stability_selection
 from .inspection import DiscountDisplay as DiscountDisplay
 from .inspection import ExplanationDisplay as ExplanationDisplay
 from .inspection import FeatureWeightsDisplay as FeatureWeightsDisplay
@@ -23,9 +25,11 @@ from .inspection import PartitionDisplay as PartitionDisplay
 from .inspection import ReliabilityDisplay as ReliabilityDisplay
 from .inspection import ShapeDisplay as ShapeDisplay
 from .inspection import SparsityPathDisplay as SparsityPathDisplay
+from .inspection import StabilityDisplay as StabilityDisplay
 from .inspection import WeightHistoryDisplay as WeightHistoryDisplay
 from .inspection import WeightPathDisplay as WeightPathDisplay
 from .metrics import compression_rate as compression_rate
+from .model_selection import StabilitySelection as StabilitySelection
 from .naive_bayes import AveragedNB as AveragedNB
 from .naive_bayes import Explanation as Explanation
 from .naive_bayes import SelectiveBernoulliNB as SelectiveBernoulliNB

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
@@ -19,6 +20,7 @@ __all__ = [
     "available_if",
     "check_sample_weight",
     "fit_context",
+    "safe_indexing",
 ]
 
 Method = TypeVar("Method", bound=Callable[..., Any])

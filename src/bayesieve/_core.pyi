@@ -82,6 +82,16 @@ def sparse_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False
     Fill the row indices and values of the CSC table with these column starts.
     """
 
+def resample_weights(units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first: int, pairs: bool, out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Draw the weights (n, R) of the rows in the resamples first, first + 1, ...
+    """
+
+def replicate_class_sums(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], check: int, threshold: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
+    """
+    Add the class sums of a CSC matrix under each column of weights to out (R, K, m).
+    """
+
 def divergence(counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], expected: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     counts log(counts / expected) - counts + expected of every pair; 0 where nothing is

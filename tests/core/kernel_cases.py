@@ -170,6 +170,33 @@ def _(size: int) -> Call:
     return lambda: _core.dense_category_sums(X, codes, None, offsets, out)
 
 
+@kernel("resample_weights:halves")
+def _(size: int) -> Call:
+    units, out = np.arange(max(1, size // 20)), np.zeros((max(1, size // 20), 20), "u1")
+    return lambda: _core.resample_weights(units, 7, 0, True, out)
+
+
+@kernel("resample_weights:poisson")
+def _(size: int) -> Call:
+    units, out = np.arange(max(1, size // 20)), np.zeros((max(1, size // 20), 20), "u1")
+    return lambda: _core.resample_weights(units, 7, 0, False, out)
+
+
+def _replicate_sums(columns: int) -> Any:
+    def make(size: int) -> Call:
+        data, indices, indptr, _ = _compressed(size, "csc", ROWS, columns)
+        weights = _random(size).integers(0, 4, (ROWS, 20)).astype(np.uint8)
+        codes, out = _codes(ROWS, 3), np.zeros((20, 3, columns))
+        x = (data, indices, indptr)
+        return lambda: _core.replicate_class_sums(*x, codes, weights, 0, 0.0, out)
+
+    return make
+
+
+kernel("replicate_class_sums:wide")(_replicate_sums(COLUMNS // 10))
+kernel("replicate_class_sums:narrow")(_replicate_sums(30))
+
+
 @kernel("has_duplicates")
 def _(size: int) -> Call:
     each = max(1, size // 100)

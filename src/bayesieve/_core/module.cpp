@@ -6,6 +6,7 @@ namespace nb = nanobind;
 
 void register_runtime(nb::module_& m);
 void register_class_sums(nb::module_& m);
+void register_replicate_sums(nb::module_& m);
 void register_divergence(nb::module_& m);
 void register_totals(nb::module_& m);
 void register_bernoulli(nb::module_& m);
@@ -23,6 +24,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of bayesieve.";
     register_runtime(m);
     register_class_sums(m);
+    register_replicate_sums(m);
     register_divergence(m);
     register_totals(m);
     register_bernoulli(m);

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from bayesieve.counts._replicates import ReplicateCounts, replicate_counts
 from bayesieve.counts._table import ClassCounts, count_matrix, merge_saved
 
-__all__ = ["ClassCounts", "count_matrix", "merge_saved"]
+__all__ = [
+    "ClassCounts",
+    "ReplicateCounts",
+    "count_matrix",
+    "merge_saved",
+    "replicate_counts",
+]

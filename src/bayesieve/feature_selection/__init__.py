@@ -12,6 +12,10 @@ from bayesieve.feature_selection._l1_screener import L1Screener
 from bayesieve.feature_selection._mixed import MixedScreener
 from bayesieve.feature_selection._naive import NaiveFeatureSelector
 from bayesieve.feature_selection._pearson_screener import PearsonScreener
+from bayesieve.feature_selection._stability import (
+    stability_from_counts,
+    stability_selection,
+)
 
 __all__ = [
     "FDRScreener",
@@ -22,4 +26,6 @@ __all__ = [
     "NaiveFeatureSelector",
     "PearsonScreener",
     "screen_interactions",
+    "stability_from_counts",
+    "stability_selection",
 ]

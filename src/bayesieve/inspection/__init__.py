@@ -22,6 +22,7 @@ from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_html import render_report
 from bayesieve.inspection._shape_display import ShapeDisplay
 from bayesieve.inspection._sparsity_path_display import SparsityPathDisplay
+from bayesieve.inspection._stability_display import StabilityDisplay
 from bayesieve.inspection._weight_history_display import WeightHistoryDisplay
 from bayesieve.inspection._weight_path_display import WeightPathDisplay
 
@@ -42,6 +43,7 @@ __all__ = [
     "ReportData",
     "ShapeDisplay",
     "SparsityPathDisplay",
+    "StabilityDisplay",
     "WeightHistoryDisplay",
     "WeightPathDisplay",
     "calibration",
