@@ -238,7 +238,7 @@ def test_rounding_that_decides_is_told():
 def test_the_path_of_weights():
     report = weight_report()
     steps = report.weight_path["steps"]
-    assert report.sentence.startswith("Proven: for these ")
+    assert report.sentence.startswith("Proven: at this penalty, no other weights of ")
     penalties = [step["penalty"] for step in steps]
     assert penalties == sorted(penalties, reverse=True)
     inside = 0
