@@ -86,7 +86,8 @@ def box_gap(weights: Array, gradient: Array) -> float:
     box, and the right side is least where v is 0 or 1 by the sign of the gradient. This
     is the duality gap: the dual point is the residual at w.
     """
-    return float(gradient @ weights + np.maximum(0.0, -gradient).sum())
+    # Without BLAS: its threads wait for each other longer than a sum takes.
+    return float((gradient * weights).sum() + np.maximum(0.0, -gradient).sum())
 
 
 class SparseNewton:
@@ -310,7 +311,7 @@ class SparseNewton:
         return gap
 
     def _value(self, slope: Array) -> float:
-        return self.state.nll + float(slope @ self.state.weights)
+        return self.state.nll + float((slope * self.state.weights).sum())
 
     def _on_working_set(
         self, working: Array, slope: Array, rho: Array, tol: float, exact: bool

@@ -23,9 +23,11 @@ _TRIALS = 60  # supports refitted in the exchanges
 _SINGLES = 5  # columns on each side that are tried one for one
 _CLOSED = 5e-10  # share of the gain by which a part must be better to stay open
 _SHARP = 1e-12  # gap of a refit, as a share of the NLL without columns
-_NODE_TOL = 1e-7  # gap of the bounds of parts, likewise
+#: Gap of the bounds of parts, as a share of what is left to close, and at least this
+#: share of the NLL without columns.
+_NODE_TOL, _NODE_SHARP = 0.01, 1e-10
 _NODE_ROUNDS = 12
-_NODE_NEAR = 1e-3
+_NODE_NEAR = 0.02
 
 
 @dataclass(order=True)
@@ -65,7 +67,7 @@ class SupportSearch:
         self._closed = np.inf  # least bound of what was closed
         self._tried: set[bytes] = set()
         self._sharp = _SHARP * max(newton.null_nll, 1e-300)
-        self._loose = _NODE_TOL * max(newton.null_nll, 1e-300)
+        self._sharpest = _NODE_SHARP * max(newton.null_nll, 1e-300)
 
     @property
     def least_gain(self) -> float:
@@ -198,7 +200,7 @@ class SupportSearch:
             newton,
             left,
             part.start.penalty or self._some_penalty(free),
-            tol=self._loose,
+            tol=max(_NODE_TOL * (self.state.nll - part.bound), self._sharpest),
             rounds=_NODE_ROUNDS,
             near=_NODE_NEAR,
             free=free,

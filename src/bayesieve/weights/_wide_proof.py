@@ -30,10 +30,10 @@ _MAX_JOINS = 20
 _MOST_JOINING = 5_000  # columns at a time, where the candidates are fewer
 #: Of the penalty whose weights add up to k: problems solved, how near, and their gap as
 #: a multiple of the tolerance.
-_BOUND_ROUNDS, _BOUND_NEAR, _BOUND_LOOSE = 4, 0.15, 5.0
+_BOUND_ROUNDS, _BOUND_NEAR, _BOUND_LOOSE = 3, 0.3, 5.0
 _EXACT_ROUNDS, _EXACT_NEAR, _EXACT_LOOSE = 20, 1e-3, 1e-3
 _NODE_LIMIT = 1_000
-_MOST_BRANCHED = 400  # columns that may still be in: beyond, nodes close nothing
+_MOST_BRANCHED = 200_000  # columns that may still be in and are copied for a search
 
 
 class WideProof:
