@@ -14,7 +14,7 @@ from bayesieve import ClassCounts
 from bayesieve.exceptions import NotConvergedWarning
 from bayesieve.weights._candidate_columns import first_of_equals
 from bayesieve.weights._column_tables import ColumnTables
-from bayesieve.weights._result import Progress
+from bayesieve.weights._result import Progress, _Stop
 from bayesieve.weights._wide_solver import CountedRows, WideSettings, WideSolver
 
 MODELS = ["multinomial", "bernoulli"]
@@ -330,6 +330,41 @@ def test_time_that_is_up_leaves_a_true_bound():
     assert np.isfinite(found.gap)
     assert value - found.gap <= best + (found.penalty - 0.1) * sharp.weights.sum()
     assert -found.certificate.upper_bound <= found.path.nll[-1] + 1e-9
+
+
+class Patience(Progress):
+    """Ends the search after so many looks at the clock."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    def check(self):
+        self.looks -= 1
+        if self.looks < 0:
+            raise _Stop("time")
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.FewFeaturesWarning")
+@pytest.mark.parametrize("model", MODELS)
+def test_wherever_a_search_is_stopped_its_bound_holds(model):
+    X, y = table(50, n_columns=9)
+    rows = counted(X, y, model)
+    of = oracle_of(X, y, rows, model)
+    best = min(all_supports(of, 9, 3, 2).values())
+    settings = settings_of(rows, model, k=3, exact=True, candidates=2)
+    reasons = []
+    for looks in [*range(0, 120, 10), 10_000]:
+        found = WideSolver.of(rows, settings, Patience(looks)).fit()
+        assert -found.certificate.upper_bound <= best + 1e-6
+        assert -found.certificate.objective >= best - 1e-6
+        if found.columns.size:
+            own = best_nll(of, found.columns, 2)
+            assert -found.certificate.objective >= own - 1e-6
+        reasons.append(found.stopped)
+    assert reasons[0] == "time"
+    assert reasons[-1] == "converged"
+    assert found.certificate.is_optimal
 
 
 # ---------------------------------------------------------------------- properties

@@ -131,6 +131,13 @@ class WideProof:
         at = path.points.index(self.point)
         places = self.solver.join(columns)
         self.point = path.points[at]
+        size = self._n_terms()
+        self._relaxations = [
+            replace(found, state=found.state.widened(size, places))
+            for found in self._relaxations
+        ]
+        if self._search is not None:
+            self._search.state = self._search.state.widened(size, places)
         return places
 
     def completed(self, point: PathPoint) -> PathPoint:
@@ -204,8 +211,8 @@ class WideProof:
                 own = replace(root, dual=root.dual.take(free))
                 search.prove(own, free, beyond, _NODE_LIMIT)
                 break
-            places = self._join(lacking)
-            state = search.state.widened(self._n_terms(), places)
+            self._join(lacking)
+            state = search.state
         return np.flatnonzero(search.state.weights)
 
     def _saying_nothing(self) -> Array:
