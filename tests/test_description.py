@@ -17,9 +17,13 @@ from bayesieve._description import (
     describe,
     proof_sentence,
     share_in_percent,
+    weighted_detail,
+    weighted_sentence,
+    weighted_support_sentence,
 )
 from bayesieve.persistence import load_model, save_model
 from bayesieve.persistence._model_file import _KINDS, MODELS
+from bayesieve.solvers import Certificate
 
 NAMES = list(examples())
 
@@ -150,6 +154,50 @@ def test_sentences_about_proofs():
     assert proof_sentence(proof, 2, 2, "terms") == (
         "All 2 terms are used, so there is nothing to prove."
     )
+
+
+def test_sentences_about_weights():
+    told = weighted_sentence(0.31, 5, 75_000, "columns")
+    assert told == (
+        "Proven: at this penalty, no other weights of any of the 75,000 columns fit "
+        "more than 0.3 nats better."
+    )
+    told = weighted_sentence(0.31, 5, 5_000, "terms", everything=False)
+    assert "weights of the 5,000 terms that were looked at fit" in told
+    assert weighted_sentence(np.nan, 5, 9, "terms").startswith("Not proven: ")
+    assert weighted_sentence(0.0, 0, 9, "terms") == (
+        "No term says anything about the label."
+    )
+
+    def proof(others, k=50):
+        return Certificate.from_gains(
+            null=-100.0,
+            gain=80.0,
+            others=others,
+            relaxation=others,
+            nodes=7,
+            k=k,
+            class_shares=np.array([0.5, 0.5]),
+        )
+
+    assert weighted_support_sentence(proof(82.48), "words") == (
+        "Proven: no 50 weighted words gain more than 3.1 % over these."
+    )
+    assert weighted_support_sentence(proof(80.0), "words") == (
+        "Proven: no other 50 words, whatever their weights, explain the labels better."
+    )
+    assert weighted_support_sentence(proof(80.0, k=1), "words") == (
+        "Proven: no other word, whatever its weight, explains the labels better."
+    )
+    assert weighted_support_sentence(proof(80.0, k=0), "words") == (
+        "No word says anything about the label."
+    )
+    assert weighted_detail(proof(82.48), "words") == (
+        "With these weights the labels gain 80.0 nats of log-likelihood over no words "
+        "at all; whatever the weights in [0, 1], no 50 words can gain more than 82.5 "
+        "(3.1 % over these). The search took 7 nodes."
+    )
+    assert "no others gain more." in weighted_detail(proof(80.0), "words")
 
 
 def test_one_standard_error_of_scores():

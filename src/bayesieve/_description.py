@@ -45,7 +45,9 @@ __all__ = [
     "odds_name",
     "proof_sentence",
     "standardised_means",
+    "weighted_detail",
     "weighted_sentence",
+    "weighted_support_sentence",
 ]
 
 
@@ -239,6 +241,9 @@ class Description:
         Class means of measurements.
     certificate, dual_gap, stopped
         As in the estimators, None where they have none.
+    is_weighted : bool
+        Whether the certificate is about features with weights, not about the likelihood
+        of a support.
     class_count : ndarray of shape (n_classes,) or None
     counts : ClassCounts or None
         What the model was fitted on, where it is kept.
@@ -277,6 +282,7 @@ class Description:
     means: np.ndarray | None = None
     certificate: Certificate | None = None
     dual_gap: float | None = None
+    is_weighted: bool = False
     stopped: str | None = None
     class_count: np.ndarray | None = None
     counts: ClassCounts | None = None
@@ -547,14 +553,64 @@ def proof_sentence(certificate: Certificate, k: int, n_features: int, noun: str)
     )
 
 
-def weighted_sentence(dual_gap: float, k: int, noun: str) -> str:
-    """What the gap of the convex problem proves of k weights."""
+def weighted_sentence(
+    dual_gap: float, k: int, n_proven: int, noun: str, *, everything: bool = True
+) -> str:
+    """What the gap of the convex problem proves of the weights of `n_proven` columns.
+
+    These are all there are, or the candidates that were looked at.
+    """
     one = noun.removesuffix("s")
     if k == 0:
         return f"No {one} says anything about the label."
+    if np.isnan(dual_gap):
+        return "Not proven: it is open how far these weights are from the best ones."
+    among = f"any of the {n_proven:,} {noun}"
+    if not everything:
+        among = f"the {n_proven:,} {noun} that were looked at"
     return (
-        f"Proven: for these {k:,} {one if k == 1 else noun} and this penalty, no other "
-        f"weights fit more than {max(float(dual_gap), 0.0):.1g} nats better."
+        f"Proven: at this penalty, no other weights of {among} fit more than "
+        f"{max(float(dual_gap), 0.0):.1g} nats better."
+    )
+
+
+def weighted_support_sentence(certificate: Certificate, noun: str) -> str:
+    """What a certificate proves of k features with weights."""
+    k, one = int(certificate.k), noun.removesuffix("s")
+    others = f"{k:,} {noun}, whatever their weights, explain"
+    if k == 1:
+        others = f"{one}, whatever its weight, explains"
+    if k == 0:
+        return f"No {one} says anything about the label."
+    if certificate.is_optimal:
+        return f"Proven: no other {others} the labels better."
+    if not np.isfinite(certificate.relative_gap):
+        return f"Not proven: it is open how much better other {noun} could be."
+    share = share_in_percent(certificate.relative_gap)
+    gain = "gains" if k == 1 else "gain"
+    return (
+        f"Proven: no {k:,} weighted {one if k == 1 else noun} {gain} more than {share} "
+        "over these."
+    )
+
+
+def weighted_detail(certificate: Certificate, noun: str) -> str:
+    """What k weighted features gain and what others could gain, in numbers."""
+    k, one = int(certificate.k), noun.removesuffix("s")
+    gain = certificate.objective - certificate.null_objective
+    best = certificate.upper_bound - certificate.null_objective
+    told = f"no {k:,} {one if k == 1 else noun} can gain more than {best:,.1f}"
+    if certificate.is_optimal:
+        told = "no others gain more"
+    percent = share_in_percent(certificate.relative_gap)
+    if not certificate.is_optimal and np.isfinite(certificate.relative_gap):
+        told += f" ({percent} over these)"
+    searched = ""
+    if certificate.nodes > 1:
+        searched = f" The search took {certificate.nodes:,} nodes."
+    return (
+        f"With these weights the labels gain {gain:,.1f} nats of log-likelihood over "
+        f"no {noun} at all; whatever the weights in [0, 1], {told}.{searched}"
     )
 
 

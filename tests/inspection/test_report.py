@@ -23,13 +23,16 @@ from tests.inspection.reports import (
     text_report,
     weight_report,
 )
+from tests.naive_bayes.wide_examples import word_counts
 
 import bayesieve
 from bayesieve import (
     ClassCounts,
+    NaiveFeatureSelector,
     SelectiveNB,
     SparseMultinomialNB,
     SparseMultinomialNBCV,
+    solve_multinomial,
 )
 from bayesieve._description import describe
 from bayesieve.inspection import (
@@ -235,10 +238,21 @@ def test_rounding_that_decides_is_told():
     )
 
 
+def test_the_path_of_a_refined_selector_is_that_of_the_likelihood():
+    X, y = word_counts(0)
+    model = NaiveFeatureSelector(k=4, refine=True, keep_counts=True).fit(X, y)
+    report = collect_report(model, data_name="words")
+    assert report.sentence.startswith("Proven: no 4 weighted features gain more than")
+    # The certificate is about weights: its numbers have no place among the others.
+    (step,) = [step for step in report.path["steps"] if step["k"] == 4]
+    proof = solve_multinomial(model.counts_, 4).certificate
+    assert step["gain"] == pytest.approx(proof.objective - proof.null_objective)
+
+
 def test_the_path_of_weights():
     report = weight_report()
     steps = report.weight_path["steps"]
-    assert report.sentence.startswith("Proven: for these ")
+    assert report.sentence.startswith("Proven: at this penalty, no other weights of ")
     penalties = [step["penalty"] for step in steps]
     assert penalties == sorted(penalties, reverse=True)
     inside = 0

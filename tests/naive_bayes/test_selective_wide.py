@@ -236,14 +236,40 @@ def test_relaxed_auto_lets_cross_validation_decide():
     assert SelectiveMultinomialNB(k=5, relaxed=False).fit(X, y).relaxation_ == 0.0
 
 
-def test_candidates_limit_what_can_be_chosen():
+def test_candidates_are_where_the_fit_begins_and_others_join():
     X, y = word_counts(0)
-    few = SelectiveMultinomialNB(regularization=0.5, candidates=6).fit(X, y)
-    assert few.n_candidates_ <= 6  # copies of others are left out
-    assert few.k_ <= 6
-    everything = SelectiveMultinomialNB(regularization=0.5, candidates="all").fit(X, y)
+    settings = {"regularization": 0.5, "relaxed": False, "tol": 1e-8}
+    few = SelectiveMultinomialNB(candidates=6, **settings).fit(X, y)
+    many = SelectiveMultinomialNB(**settings).fit(X, y)
+    everything = SelectiveMultinomialNB(candidates="all", **settings).fit(X, y)
+    assert 6 < few.n_candidates_ < many.n_candidates_ < everything.n_candidates_
     assert everything.n_candidates_ == np.count_nonzero(np.asarray(X.sum(axis=0)))
-    assert few.certificate_.k == 6
+    np.testing.assert_allclose(few.predict_proba(X), many.predict_proba(X), atol=1e-3)
+    assert max(few.dual_gap_, everything.dual_gap_) <= 1e-8 * 600
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("relaxed", [True, False])
+def test_the_certificate_is_about_k_weighted_features(cls, relaxed):
+    X, y = word_counts(0)
+    model = cls(k=6, relaxed=relaxed).fit(X, y)
+    proof = model.certificate_
+    nll = log_loss(y, model.predict_proba(X), normalize=False)
+    assert proof.objective == pytest.approx(-nll, rel=1e-9)
+    assert proof.null_objective == pytest.approx(-600 * np.log(2), rel=1e-9)
+    assert proof.k == 6
+    better = cls(k=6, exact=True).fit(X, y).certificate_
+    assert proof.objective <= better.objective <= better.upper_bound
+    assert better.upper_bound <= proof.upper_bound + 1e-6
+    assert 0.0 <= better.relative_gap < proof.relative_gap
+    free = cls(regularization=1.0, relaxed=relaxed).fit(X, y)
+    assert free.certificate_.k == free.k_
+
+
+def test_exact_needs_a_number_of_features():
+    X, y = word_counts(0)
+    with pytest.raises(ValueError, match=r"'exact' parameter .* must be False without"):
+        SelectiveMultinomialNB(exact=True).fit(X, y)
 
 
 def test_a_given_prior_shifts_the_intercept():
@@ -413,6 +439,7 @@ def test_a_fold_is_scored_by_a_model_of_the_other_rows():
         regularization=penalties,
         cv=splits,
         relaxed=False,
+        candidates="all",
         tol=1e-9,
         scoring="neg_log_loss",
     ).fit(X, y)
@@ -421,7 +448,7 @@ def test_a_fold_is_scored_by_a_model_of_the_other_rows():
             alone = SelectiveMultinomialNB(
                 regularization=penalty * train.size / 600,
                 relaxed=False,
-                candidates=20_000,
+                candidates="all",
                 tol=1e-9,
             ).fit(X[train], y[train])
             expected = -log_loss(y[test], alone.predict_proba(X[test]))

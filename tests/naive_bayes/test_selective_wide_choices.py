@@ -201,10 +201,11 @@ def test_one_row_of_each_class_is_said_to_be_too_few_for_folds():
             model.fit(X, [0, 1, 2, 3])
 
 
-def test_few_candidates_are_named_as_the_reason():
+def test_few_columns_are_named_as_the_reason():
     X, y = word_counts(0)
-    with pytest.warns(FewFeaturesWarning, match="there are 2 distinct candidates"):
-        SelectiveMultinomialNB(k=8, candidates=2).fit(X, y)
+    with pytest.warns(FewFeaturesWarning, match="there are 2 features that vary"):
+        SelectiveMultinomialNB(k=8).fit(X[:, [0, 3]], y)
+    assert SelectiveMultinomialNB(k=8, candidates=2).fit(X, y).k_ == 8
 
 
 def test_true_is_no_number_of_features():

@@ -132,6 +132,8 @@ def _run(arguments: argparse.Namespace) -> int | None:
         if described.certificate is None
         else certificate_fields(described.certificate),
         "dual_gap": described.dual_gap,
+        "proof": described.sentence,
+        "proof_detail": described.detail,
         "evaluation": evaluation,
         "cross_validation": None if fitted.cv is None else fitted.cv.rows,
         "seconds": clock.seconds,
@@ -247,11 +249,8 @@ def _show(
         terminal.line()
     certificate = outcome["certificate"]
     if outcome["dual_gap"] is not None:
-        terminal.paragraph(
-            f"Proven: at its penalty, no other weights of the {unit} looked at are "
-            f"better by more than {outcome['dual_gap']:.2g} nats.",
-            "bold",
-        )
+        terminal.paragraph(outcome["proof"], "bold")
+        terminal.paragraph(outcome["proof_detail"])
     elif certificate is not None:
         terminal.paragraph(certificate_sentence(certificate, k, unit), "bold")
         gain = certificate["objective"] - certificate["null_objective"]

@@ -17,6 +17,8 @@ from bayesieve._description import (
     SupportProblem,
     gain_detail,
     proof_sentence,
+    weighted_detail,
+    weighted_support_sentence,
 )
 from bayesieve._estimator import ListsAlternatives
 from bayesieve.counts import ClassCounts
@@ -102,7 +104,8 @@ class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
     scores_ : ndarray of shape (n_features_in_,)
         Gain of each feature in nats; h_i(p*) under the multinomial model.
     certificate_ : Certificate
-        Of the support; of the screening where weights chose the support.
+        Of the support. Where weights chose it, of the conditional likelihood of any k
+        features with weights in [0, 1], over all columns.
     refined_ : bool
         Whether weights chose the support.
     classes_ : ndarray of shape (n_classes,)
@@ -163,10 +166,17 @@ class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
 
     def _describe(self) -> Description:
         certificate, n_features = self.certificate_, self.n_features_in_
+        if self.refined_ and certificate.k == self.k_:  # else a file of version 0.1
+            sentence = weighted_support_sentence(certificate, "features")
+            detail = weighted_detail(certificate, "features")
+        else:
+            sentence = proof_sentence(certificate, self.k_, n_features, "features")
+            detail = gain_detail(certificate, self.k_, "features")
         return replace(
             super()._describe(),
-            sentence=proof_sentence(certificate, self.k_, n_features, "features"),
-            detail=gain_detail(certificate, self.k_, "features"),
+            sentence=sentence,
+            detail=detail,
+            is_weighted=self.refined_,
             problem=SupportProblem(
                 self.model,
                 {"alpha": self.alpha},
@@ -305,8 +315,9 @@ class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
                 return
         solver = WideSolver.of(data, settings)
         self.refined_ = True
-        self.certificate_ = solver.candidates.certificate
-        self._set_support(solver.missed_most())
+        columns = solver.missed_most()
+        self.certificate_ = solver.certified(columns)
+        self._set_support(columns)
 
     def _likeliest(self, counts: ClassCounts) -> np.ndarray:
         """The features of largest likelihood of some rows."""

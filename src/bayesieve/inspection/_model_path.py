@@ -136,8 +136,8 @@ def _with_own_answer(path: SparsityPath, found: Description) -> SparsityPath:
     support, certificate = found.indices, found.certificate
     assert certificate is not None
     at = np.flatnonzero(path.k == certificate.k)
-    if not at.size or support.shape[0] != certificate.k:
-        return path  # the certificate of the weighted models is about their candidates
+    if found.is_weighted or not at.size or support.shape[0] != certificate.k:
+        return path  # the path is that of the likelihood, whatever weights gain
     objective, bound, gap = (
         np.array(values) for values in (path.objective, path.upper_bound, path.gap)
     )

@@ -45,8 +45,8 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
 
     As `SelectiveMultinomialNB`, for presence and absence: the term of a feature is
     ``log theta`` where it is present and ``log(1 - theta)`` where it is not. At
-    ``exponent=1`` the weights are **exact** up to `dual_gap_`; below they are
-    **heuristic**.
+    ``exponent=1`` the weights are **exact** over all features up to `dual_gap_`; below
+    they are **heuristic**. Which k features to weigh is **bounded** by `certificate_`.
 
     Parameters
     ----------
@@ -62,8 +62,10 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         Values above it count as present. None: the data must be 0 and 1 already.
     exponent, relaxed, candidates, feature_cost, refit_intercept, fit_prior
         As in `SelectiveMultinomialNB`.
-    class_prior, tol, cv, time_limit, random_state, warm_start, callback, verbose
+    class_prior, tol, exact, cv, time_limit, random_state, warm_start, callback
         As in `SelectiveMultinomialNB`.
+    verbose : bool, default=False
+        Whether to show a progress line on a terminal.
 
     Attributes
     ----------
@@ -124,6 +126,7 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         tol: float = 3e-4,
+        exact: bool = False,
         cv: Any = 5,
         time_limit: float | None = None,
         random_state: Any = 0,
@@ -143,6 +146,7 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.tol = tol
+        self.exact = exact
         self.cv = cv
         self.time_limit = time_limit
         self.random_state = random_state

@@ -20,7 +20,9 @@ from bayesieve._description import (
     SupportProblem,
     class_weights,
     gain_detail,
+    weighted_detail,
     weighted_sentence,
+    weighted_support_sentence,
 )
 from bayesieve._estimator import RowCounter
 from bayesieve.counts import ClassCounts
@@ -36,7 +38,9 @@ from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._validation import as_matrix, label_array, refuse_one_class
 from bayesieve.utils._warnings import warn_if_interrupted
+from bayesieve.weights._all_columns import AllColumns
 from bayesieve.weights._candidate_columns import candidate_block, columns_by_name
+from bayesieve.weights._column_tables import ColumnTables
 from bayesieve.weights._result import OptimizerState, Progress
 from bayesieve.weights._wide_chunks import fit_chunks
 from bayesieve.weights._wide_solver import (
@@ -91,6 +95,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         "path_": Saved("weight path"),
         "certificate_": Saved("certificate"),
         "n_candidates_": Saved("int"),
+        "_n_proven": Saved("int", optional=True),
         "stopped_": Saved("text"),
         "n_iter_": Saved("int"),
     }
@@ -99,9 +104,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         return self._description(
             score=self._importances,
             score_name="importance (nats)",
-            sentence=weighted_sentence(self.dual_gap_, self.k_, "features"),
-            # The proof of the likelihood is about the candidates.
-            detail=gain_detail(self.certificate_, int(self.certificate_.k), "features"),
+            **self._proof(),
             dual_gap=self.dual_gap_,
             stopped=self.stopped_,
             problem=SupportProblem(self._model, {"alpha": self.alpha}),
@@ -111,6 +114,31 @@ class WideWeightedNB(SupportClassifier, RowCounter):
                 self.classes_, self._log_parameters(), self._support_weights
             ),
         )
+
+    def _proof(self) -> dict[str, Any]:
+        """What is proven, in words; of a searched support, the support."""
+        proof = self.certificate_
+        if not hasattr(self, "_n_proven"):  # of version 0.1: proven of the candidates
+            n_known = self.n_candidates_
+            return {
+                "sentence": weighted_sentence(
+                    self.dual_gap_, self.k_, n_known, "features", everything=False
+                ),
+                "detail": gain_detail(proof, int(proof.k), "features"),
+            }
+        # Copies of other features are out, and no part of the proof.
+        noun = "features"
+        if self._n_proven < self.n_features_in_:
+            noun = "distinct features"
+        if getattr(self, "exact", False):
+            sentence = weighted_support_sentence(proof, noun)
+        else:
+            sentence = weighted_sentence(self.dual_gap_, self.k_, self._n_proven, noun)
+        return {
+            "sentence": sentence,
+            "detail": weighted_detail(proof, "features"),
+            "is_weighted": True,
+        }
 
     def _log_parameters(self) -> np.ndarray:
         """Log-parameters whose contrast between classes a feature brings."""
@@ -233,6 +261,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
         self.path_ = found.path
         self.certificate_ = found.certificate
         self.n_candidates_ = found.n_candidates
+        self._n_proven = found.n_proven
         self.stopped_: str = found.stopped
         self.n_iter_ = found.steps
         self._weighted_slope = found.weights[:, None] * found.slope
@@ -307,6 +336,7 @@ class SelectiveWideNB(WideWeightedNB):
         ],
         "regularization": [Interval(Real, 0, None, closed="left"), None],
         **WideWeightedNB._parameter_constraints,
+        "exact": ["boolean"],
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
         "callback": [callable, None],
@@ -334,6 +364,7 @@ class SelectiveWideNB(WideWeightedNB):
                 f"of features sets the penalty. Got k={self.k!r} and "
                 f"regularization={self.regularization!r}."
             )
+        self._check_exact()
         begin = time.monotonic()
         rows = self._counted_rows(X, y, sample_weight)
         settings = self._settings_for(
@@ -342,7 +373,7 @@ class SelectiveWideNB(WideWeightedNB):
         start = None
         if self.warm_start and hasattr(self, "support_indices_"):
             start = self.support_indices_, self._support_weights
-        settings = self._chosen(rows, settings)
+        settings = replace(self._chosen(rows, settings), exact=self.exact)
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (time.monotonic() - begin))
@@ -359,12 +390,14 @@ class SelectiveWideNB(WideWeightedNB):
     ) -> SelectiveWideNB:
         """Fit rows that come in chunks and need not fit in memory together.
 
-        The chunks are read at least twice: first they are counted and the candidates
-        screened; then the columns of the candidates, a small part of each chunk, are
-        kept and the fit is that of `fit` on all rows. Where even these exceed the
-        budget, a random sample of the rows chooses the features (**heuristic**); their
-        weights are settled by all rows, at once or, where they do not fit either, by
-        mini-batches over the chunks in up to ten passes.
+        The chunks are read at least four times: first they are counted and the
+        candidates screened; then the columns of the candidates, a small part of each
+        chunk, are kept and the fit is that of `fit` on all rows; then all columns are
+        looked at for the gap, and for the bound of the certificate. Where the columns
+        of the candidates exceed the budget, a random sample of the rows chooses the
+        features (**heuristic**, nothing is proven); their weights are settled by all
+        rows, at once or, where they do not fit either, by mini-batches over the chunks
+        in up to ten passes.
 
         Parameters
         ----------
@@ -391,6 +424,7 @@ class SelectiveWideNB(WideWeightedNB):
                 f"{name}.fit_chunks cannot cross-validate; relaxed must be True or "
                 "False. Got 'auto'."
             )
+        self._check_exact()
         limit = memory_budget
         if limit is not None and (
             isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1
@@ -412,6 +446,7 @@ class SelectiveWideNB(WideWeightedNB):
         settings = self._settings_for(
             counts, self._wanted_size(counts.n_features), self.regularization
         )
+        settings = replace(settings, exact=self.exact)
         candidates = settings.screened(counts)
         table = counts.feature_count[:, candidates.columns]
         table = table if isinstance(table, np.ndarray) else table.toarray()
@@ -439,6 +474,16 @@ class SelectiveWideNB(WideWeightedNB):
                     "rows in a later pass than in the first."
                 )
 
+        def all_columns() -> Iterator[Any]:
+            for chunk in again():
+                X, names = as_matrix(chunk[0])
+                if names is not None and counts.feature_names is not None:
+                    X, _ = columns_by_name(X, names, np.asarray(counts.feature_names))
+                weight = np.ones(1) if len(chunk) < 3 else np.asarray(chunk[2])
+                # Rows without weight are not part of the fit.
+                yield X if weight.all() else X[np.flatnonzero(weight)]
+
+        tables = ColumnTables.of(counts, self._model, settings.alpha)
         with self._bar() as bar:
             found = fit_chunks(
                 candidates,
@@ -449,6 +494,9 @@ class SelectiveWideNB(WideWeightedNB):
                 memory_budget=memory_budget,
                 progress=Progress(self.time_limit, self._callback(bar)),
                 random_state=self.random_state,
+                everything=AllColumns(
+                    all_columns, tables, settings.binarize, is_cheap=False
+                ),
             )
         self._keep(found, counts)
         return self
@@ -461,6 +509,13 @@ class SelectiveWideNB(WideWeightedNB):
             return None if self.callback is None else self.callback(state)
 
         return tell if bar.shown or self.callback is not None else None
+
+    def _check_exact(self) -> None:
+        if self.exact and self.k is None:
+            raise ValueError(
+                f"The 'exact' parameter of {type(self).__name__} must be False without "
+                "k: the search is for the best k features. Got True with k=None."
+            )
 
     def _wanted_size(self, n_features: int) -> int | None:
         if isinstance(self.k, bool):

@@ -189,7 +189,7 @@ class SelectiveWideNBCV(WideWeightedNB):
         points = {}
         for penalty in [*penalties[penalties > last].tolist(), last]:
             points[penalty] = solver.path.solve(penalty)
-        point = points[chosen]
+        point = solver.proof.joined(points[chosen], None)
         state = solver.refit(point, np.flatnonzero(point.weights), share)
         return solver.fit_of(point, state, share)
 
@@ -198,8 +198,10 @@ class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
     """`SelectiveMultinomialNB` with its penalty chosen by cross-validation.
 
     In each fold the counts are those of the other folds and the candidates are screened
-    again; one path of penalties is followed and every point scored on the test rows.
-    Weights are **exact** up to `dual_gap_` for ``exponent=1``.
+    again; one path of penalties is followed and every point scored on the test rows. In
+    the fit of all rows at the end, features that were not screened in join where they
+    would be missed: weights are **exact** over all features up to `dual_gap_` for
+    ``exponent=1``.
 
     Parameters
     ----------
@@ -297,8 +299,10 @@ class SelectiveBernoulliNBCV(WeightedPresence, SelectiveWideNBCV):
     """`SelectiveBernoulliNB` with its penalty chosen by cross-validation.
 
     In each fold the counts are those of the other folds and the candidates are screened
-    again; one path of penalties is followed and every point scored on the test rows.
-    Weights are **exact** up to `dual_gap_` for ``exponent=1``.
+    again; one path of penalties is followed and every point scored on the test rows. In
+    the fit of all rows at the end, features that were not screened in join where they
+    would be missed: weights are **exact** over all features up to `dual_gap_` for
+    ``exponent=1``.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from bayesieve._description import (
     class_weights,
     gain_detail,
     logit,
+    weighted_detail,
     weighted_sentence,
 )
 from bayesieve.counts import ClassCounts
@@ -134,11 +135,14 @@ class SparseTextNB(SparseNaiveBayes):
     k_ : int
         Number of selected terms.
     certificate_ : Certificate
-        Objective, proven bound and gap; with ``weights=True`` those of the screening.
+        Objective, proven bound and gap. With ``weights=True`` of any k terms with
+        weights in [0, 1] **among the candidates**: counting all terms in every text
+        once more would cost as much as the fit, so others are not looked at again.
     weights_ : ndarray of shape (k_,)
         With ``weights=True``: how much of its naive Bayes weight each term keeps.
     lambda_, dual_gap_, path_
-        With ``weights=True``: as in `SelectiveMultinomialNB`.
+        With ``weights=True``: as in `SelectiveMultinomialNB`, but the gap is that over
+        the candidates.
     feature_log_prob_ : ndarray of shape (n_classes, k_)
         Log-probability of each selected term given the class.
     coef_ : ndarray of shape (1, k_)
@@ -217,6 +221,7 @@ class SparseTextNB(SparseNaiveBayes):
         "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
         "counts_": Saved("counts", optional=True),  # rare terms are among them
         **_OF_WEIGHTS,
+        "_n_proven": Saved("int", optional=True),
     }
 
     def __init__(
@@ -572,7 +577,7 @@ class SparseTextNB(SparseNaiveBayes):
         self.support_gains_ = term_sizes(found, counts)
         self.weights_ = found.weights
         self.lambda_, self.dual_gap_ = float(found.penalty), float(found.gap)
-        self.path_ = found.path
+        self.path_, self._n_proven = found.path, found.n_proven
         absent = np.zeros_like(found.slope) if found.offset is None else found.offset
         self.feature_log_prob_ = np.ascontiguousarray((found.slope + absent).T)
         self._absent_log_prob = np.ascontiguousarray(absent.T)
@@ -628,7 +633,14 @@ class SparseTextNB(SparseNaiveBayes):
                 self._absent_log_prob = np.log1p(-selection.solution.estimates)
         else:  # what a multinomial text does not hold says nothing
             self._absent_log_prob = np.zeros_like(self.feature_log_prob_)
-        for name in ("weights_", "lambda_", "dual_gap_", "path_", "_start"):
+        for name in (
+            "weights_",
+            "lambda_",
+            "dual_gap_",
+            "path_",
+            "_start",
+            "_n_proven",
+        ):
             self.__dict__.pop(name, None)  # of an earlier fit with weights
 
     def _keep_terms(self, counts: ClassCounts) -> None:
@@ -682,13 +694,31 @@ class SparseTextNB(SparseNaiveBayes):
             return found
         return replace(
             found,
-            sentence=weighted_sentence(self.dual_gap_, self.k_, self._noun),
-            # The proof of the likelihood is about the candidates.
-            detail=gain_detail(self.certificate_, int(self.certificate_.k), self._noun),
+            **self._weights_proof(),
             dual_gap=self.dual_gap_,
             weight_path=self.path_,
             penalty=self.lambda_,
         )
+
+    def _weights_proof(self) -> dict[str, Any]:
+        """What is proven of the weights: other terms than the candidates had no say."""
+        proof, noun = self.certificate_, self._noun
+        n_known = getattr(self, "_n_proven", None)
+        if n_known is None:  # a file of version 0.1: of the screening
+            return {
+                "sentence": weighted_sentence(
+                    self.dual_gap_, self.k_, int(proof.k), noun, everything=False
+                ),
+                "detail": gain_detail(proof, int(proof.k), noun),
+            }
+        sentence = weighted_sentence(
+            self.dual_gap_, self.k_, n_known, noun, everything=False
+        )
+        return {
+            "sentence": sentence,
+            "detail": weighted_detail(proof, noun),
+            "is_weighted": True,
+        }
 
     def _class_weights(self) -> dict[str, Any]:
         logs = self.feature_log_prob_

@@ -10,7 +10,7 @@ from scipy import sparse
 from bayesieve.counts._matrix import canonical
 from bayesieve.utils._columns import take_columns
 
-__all__ = ["candidate_block", "columns_by_name", "first_of_equals"]
+__all__ = ["as_read", "candidate_block", "columns_by_name", "first_of_equals"]
 
 
 def candidate_block(
@@ -20,18 +20,22 @@ def candidate_block(
 
     The other columns are never touched again. Values were checked when X was counted.
     """
-    part = take_columns(X, columns)
+    block = sparse.csc_array(as_read(take_columns(X, columns), model, binarize))
+    block.eliminate_zeros()
+    return block
+
+
+def as_read(part: Any, model: str, binarize: float | None) -> Any:
+    """Values as the model reads them: counts, or ones for what is present."""
     if sparse.issparse(part):
         part = canonical(part)  # a cell stored twice is one value
     if model == "multinomial":
-        block = sparse.csc_array(part)
-    else:
-        # Without a threshold the values are 0 and 1 already.
-        limit = 0.0 if binarize is None else binarize
-        present = part > limit if limit >= 0.0 or not sparse.issparse(part) else part
-        block = sparse.csc_array(present, dtype=np.float64)
-    block.eliminate_zeros()
-    return block
+        return part
+    # Without a threshold the values are 0 and 1 already.
+    limit = 0.0 if binarize is None else binarize
+    if sparse.issparse(part) and limit < 0.0:
+        return part.astype(np.float64)
+    return (part > limit).astype(np.float64)
 
 
 def columns_by_name(

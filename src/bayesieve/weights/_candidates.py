@@ -1,4 +1,4 @@
-"""Candidates: the columns of largest certified gain, with their log-probabilities."""
+"""Candidates: the columns of largest likelihood, with their log-probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bayesieve.counts import ClassCounts
-from bayesieve.solvers import Certificate
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._multinomial import (
@@ -16,6 +15,7 @@ from bayesieve.solvers._multinomial import (
     null_solution,
     solve_multinomial_problem,
 )
+from bayesieve.weights._column_tables import ColumnTables
 
 __all__ = ["Candidates", "candidate_number", "screen"]
 
@@ -37,17 +37,13 @@ class Candidates:
     offset : ndarray of shape (n_candidates, n_classes) or None
         What its absence adds (Bernoulli model).
     gains : ndarray of shape (n_candidates,)
-        Gain of each column in nats.
-    certificate : Certificate
-        Of the screening: no other set of so many columns has a larger likelihood, or
-        by how much it could.
+        Gain of each column in nats; NaN for columns that joined later.
     """
 
     columns: np.ndarray
     slope: np.ndarray
     offset: np.ndarray | None
     gains: np.ndarray
-    certificate: Certificate
 
     def take(self, chosen: np.ndarray) -> Candidates:
         """Some of the candidates."""
@@ -57,6 +53,21 @@ class Candidates:
             slope=self.slope[chosen],
             offset=None if self.offset is None else self.offset[chosen],
             gains=self.gains[chosen],
+        )
+
+    def joined(self, columns: np.ndarray, tables: ColumnTables) -> Candidates:
+        """These and other columns, sorted."""
+        slope, offset = tables.of_columns(columns)
+        both = np.concatenate([self.columns, columns])
+        order = np.argsort(both, kind="stable")
+        if self.offset is not None:
+            assert offset is not None
+            offset = np.concatenate([self.offset, offset])[order]
+        return Candidates(
+            both[order],
+            np.concatenate([self.slope, slope])[order],
+            offset,
+            np.concatenate([self.gains, np.full(columns.size, np.nan)])[order],
         )
 
 
@@ -90,16 +101,9 @@ def screen(
             exact=False,
             limits=Limits.starting_now(None, 1),
         )
+    tables = ColumnTables.of(counts, model, alpha)
     columns = solution.support
-    smoothed = problem.smoothed(columns)
-    slope = np.log(smoothed) - np.log(problem.class_totals)[:, None]
-    return Candidates(
-        columns,
-        np.ascontiguousarray(slope.T),
-        None,
-        solution.gains,
-        solution.certificate,
-    )
+    return Candidates(columns, *tables.of_columns(columns), solution.gains)
 
 
 def _screen_bernoulli(
@@ -107,12 +111,6 @@ def _screen_bernoulli(
 ) -> Candidates:
     problem = bernoulli_problem(counts, alpha, solver=owner)
     solution = problem.solve(min(size, problem.n_eligible))
-    absent = np.log1p(-solution.estimates)
-    slope = solution.log_theta - absent
-    return Candidates(
-        solution.support,
-        np.ascontiguousarray(slope.T),
-        np.ascontiguousarray(absent.T),
-        solution.gains,
-        solution.certificate,
-    )
+    tables = ColumnTables.of(counts, "bernoulli", alpha)
+    columns = solution.support
+    return Candidates(columns, *tables.of_columns(columns), solution.gains)

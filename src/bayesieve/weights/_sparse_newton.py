@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesieve.weights._criterion import WeightProblem
+from bayesieve.weights._dual_point import DualPoint
 from bayesieve.weights._intercepts import InterceptFit, ScoredRows, log_posteriors
 from bayesieve.weights._newton import backtrack, box_minimum, projected_gradient
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array, relative_prior
 from bayesieve.weights._wide_terms import WideTerms
 
-__all__ = ["SparseNewton", "WeightState", "box_gap"]
+__all__ = ["SparseNewton", "WeightState", "box_gap", "spread"]
 
 _MAX_ROUNDS = 40  # full gradients for one penalty, and one temperature
 _INNER_STEPS = 20  # Newton steps on one working set
@@ -66,6 +67,17 @@ class WeightState:
         """Negative log-likelihood."""
         return self.rows.nll
 
+    def widened(self, size: int, places: Array) -> WeightState:
+        """The same among more columns, of which these had their places before."""
+        return replace(self, weights=spread(self.weights, size, places))
+
+
+def spread(weights: Array, size: int, places: Array) -> Array:
+    """Weights at their places among so many, the others zero."""
+    out = np.zeros(size)
+    out[places] = weights
+    return out
+
 
 def box_gap(weights: Array, gradient: Array) -> float:
     """Bound on what can still be gained over the box [0, 1], from the gradient there.
@@ -74,7 +86,8 @@ def box_gap(weights: Array, gradient: Array) -> float:
     box, and the right side is least where v is 0 or 1 by the sign of the gradient. This
     is the duality gap: the dual point is the residual at w.
     """
-    return float(gradient @ weights + np.maximum(0.0, -gradient).sum())
+    # Without BLAS: its threads wait for each other longer than a sum takes.
+    return float((gradient * weights).sum() + np.maximum(0.0, -gradient).sum())
 
 
 class SparseNewton:
@@ -110,6 +123,13 @@ class SparseNewton:
             self.fit_intercepts()
         #: The state without any column.
         self.null = self.state
+
+    def widen(self, problem: WeightProblem, places: Array) -> None:
+        """Go on with more columns, without weights; `places` are those of the old."""
+        assert isinstance(problem.terms, WideTerms)
+        self.problem, self.terms = problem, problem.terms
+        self.state = self.state.widened(problem.n_terms, places)
+        self.null = self.null.widened(problem.n_terms, places)
 
     # ---------------------------------------------------------------------- points
 
@@ -173,12 +193,29 @@ class SparseNewton:
         weights = self.state.weights
         if columns is not None:
             weights, slope = weights[columns], slope[columns]
-        rho = self.gradient(columns) + slope
-        if self.refit_intercept and not self._intercepts.settled(self.state.rows):
-            residual, divergence = self._intercepts.matched(self.state.rows)
+        rho = matched = self.gradient(columns) + slope
+        residual, lost = self.dual_residual()
+        if residual is not self.state.residual:
             matched = self.terms.gradient(residual, columns) + slope
-            return min(value, divergence + box_gap(weights, matched)), rho
-        return min(value, box_gap(weights, rho)), rho
+        return min(value, lost + box_gap(weights, matched)), rho
+
+    def dual_residual(self) -> tuple[Array, float]:
+        """A residual whose sums match the classes, and what its bound loses by that.
+
+        That of the state itself, where the intercepts are at their optimum or given.
+        """
+        rows = self.state.rows
+        if self.refit_intercept and not self._intercepts.settled(rows):
+            return self._intercepts.matched(rows)
+        return rows.residual, 0.0
+
+    def dual_point(self, columns: Array) -> DualPoint:
+        """What the state proves of some columns, if no others have a weight."""
+        residual, lost = self.dual_residual()
+        gradient = self.terms.gradient(residual, columns)
+        used = np.flatnonzero(self.state.weights[columns])
+        weights = self.state.weights[columns[used]]
+        return DualPoint.at(self.state.nll, lost, gradient, used, weights)
 
     def minimise(self, slope: Array, tol: float, columns: Array | None = None) -> float:
         """Minimise ``NLL + slope w`` from the state until the gap is at most `tol`.
@@ -274,7 +311,7 @@ class SparseNewton:
         return gap
 
     def _value(self, slope: Array) -> float:
-        return self.state.nll + float(slope @ self.state.weights)
+        return self.state.nll + float((slope * self.state.weights).sum())
 
     def _on_working_set(
         self, working: Array, slope: Array, rho: Array, tol: float, exact: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from bayesieve.weights._criterion import WeightProblem, tangent_slopes
 from bayesieve.weights._result import Progress
-from bayesieve.weights._sparse_newton import SparseNewton, WeightState
+from bayesieve.weights._sparse_newton import SparseNewton, WeightState, spread
 from bayesieve.weights._terms import Array
 
 __all__ = ["PathPoint", "PathSolver", "WeightPath", "geometric_grid"]
@@ -231,13 +231,13 @@ class PathSolver:
             self.solve(self.largest * _PATH_RATIO**step, looseness=_LOOSE)
         return self.solve(penalty)
 
-    def reach(self, size: int) -> PathPoint:
+    def reach(self, size: int, near: PathPoint | None = None) -> PathPoint:
         """Find a penalty with `size` weights above zero, or few more.
 
         Goes down the path in steps foreseen from the sizes so far, then closes in
         between the two penalties around; only the last solution is sharp. Ends with the
         wanted size, or at most one in a hundred more (the caller drops the least), or
-        the largest size there is.
+        the largest size there is. Begins at the penalty of a point, where one is given.
         """
         spare = max(1, int(_SIZE_TOLERANCE * size))
         if not self.largest > 0.0:
@@ -245,7 +245,16 @@ class PathSolver:
         before = below = self.begin()
         above: PathPoint | None = None
         sharpness = 1.0
-        penalty = self._first_penalty(size)
+        if near is None:
+            penalty = self._first_penalty(size)
+        else:
+            penalty = near.penalty
+            smaller = [
+                point
+                for point in self.points
+                if point.size < size and point.penalty > penalty
+            ]
+            below = min(smaller, key=lambda point: point.penalty, default=below)
         for _ in range(_MAX_SEARCH):
             if penalty < _LEAST_SHARE * self.largest and above is None:
                 break
@@ -281,6 +290,20 @@ class PathSolver:
         gap = self.newton.gap(penalty * self.problem.cost)
         state = self.newton.state
         return PathPoint(penalty, state.weights, state.intercept, state.nll, gap)
+
+    def widen(self, problem: WeightProblem, places: Array) -> None:
+        """Go on with more columns; `places` are those of the columns so far."""
+        self.problem = problem
+        self.newton.widen(problem, places)
+        paid = np.setdiff1d(np.flatnonzero(problem.cost > 0.0), places)
+        pull = -self.newton.terms.gradient(self.newton.null.residual, paid)
+        self.largest = max(
+            self.largest, float((pull / problem.cost[paid]).max(initial=0.0))
+        )
+        self.points = [
+            replace(point, weights=spread(point.weights, problem.n_terms, places))
+            for point in self.points
+        ]
 
     def _first_penalty(self, size: int) -> float:
         """A penalty that surely has few features: `size` of them pull at zero weights.

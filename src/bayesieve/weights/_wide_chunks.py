@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesieve.solvers import Certificate
+from bayesieve.weights._all_columns import AllColumns
 from bayesieve.weights._candidates import Candidates
 from bayesieve.weights._chunk_descent import (
     Batch,
@@ -25,6 +27,7 @@ from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._optimizer import generator_of
 from bayesieve.weights._result import Progress
 from bayesieve.weights._terms import Array
+from bayesieve.weights._wide_proof import unproven
 from bayesieve.weights._wide_solver import WideFit, WideSettings, WideSolver
 
 __all__ = ["RowChunks", "fit_chunks"]
@@ -106,13 +109,15 @@ def fit_chunks(
     passes: int = 10,
     progress: Progress | None = None,
     random_state: Any = 0,
+    everything: AllColumns | None = None,
 ) -> WideFit:
     """Weights of candidates from chunks of rows.
 
     `chunks` gives all of them from the beginning each time; `class_weight` is the rows
     of each class in all, `memory_budget` the bytes for the columns of the candidates,
     `passes` the most passes of the descent where they do not fit, and `random_state`
-    draws the rows that then stand for all.
+    draws the rows that then stand for all. With all columns, in `everything`, the fit
+    of all rows is proven over them; a sample proves nothing.
     """
     most = np.inf if memory_budget is None else memory_budget / _BYTES_PER_ENTRY
     rare = class_weight < _RARE_ROWS
@@ -122,10 +127,16 @@ def fit_chunks(
     known: dict[str, Any] = {"n_features": n_features, "progress": progress}
     if sample.chance == 1.0:
         rows = sample.rows()
-        return WideSolver(settings, candidates, *rows, **known, distinct=True).fit()
+        return WideSolver(
+            settings, candidates, *rows, **known, distinct=True, everything=everything
+        ).fit()
     # What was read does not fit: the sample chooses, all rows settle.
+    settings = replace(settings, exact=False)
     solver = WideSolver(settings, candidates, *sample.rows(), **known)
-    found = replace(solver.fit(), gap=np.nan)  # the sample's would prove nothing
+    found = solver.fit()
+    null, nll = found.certificate.null_objective, found.certificate.objective
+    # The sample's gap and bound would prove nothing.
+    found = replace(found, gap=np.nan, certificate=_certified(found, -null, -nll))
     if not found.columns.size:
         none = np.zeros(candidates.columns.size)
         start = settings.log_prior[solver.present]
@@ -144,12 +155,19 @@ def fit_chunks(
     return _refitted(solver, found, few, kept.rows())
 
 
+def _certified(found: WideFit, null: float, nll: float) -> Certificate:
+    """What is known of weights that a sample of the rows chose."""
+    known = found.certificate
+    return unproven(null, nll, known.k, known.class_shares)
+
+
 def _with_weights(
     solver: WideSolver,
     found: WideFit,
     few: Candidates,
     weights: Array,
     intercept: Array,
+    certificate: Certificate,
 ) -> WideFit:
     """What a sample found, with the weights of its features that all rows settled."""
     kept = np.flatnonzero(weights)
@@ -161,6 +179,7 @@ def _with_weights(
         offset=None if few.offset is None else few.offset[kept],
         intercept=solver.whole_intercept(intercept, weights, few),
         stopped=solver.progress.stopped,
+        certificate=certificate,
     )
 
 
@@ -180,7 +199,8 @@ def _refitted(
         if gap > own.path.tol:
             progress.stopped = "budget"
     state = own.path.state
-    return _with_weights(solver, found, few, state.weights, state.intercept)
+    proven = _certified(found, own.path.newton.null_nll, state.nll)
+    return _with_weights(solver, found, few, state.weights, state.intercept, proven)
 
 
 def _settled(
@@ -215,6 +235,9 @@ def _settled(
     progress, problem = solver.progress, solver.path.problem
     penalty = settings.share * found.penalty / float(class_weight.sum())
     result = found.weights, state.intercept
+    prior = settings.log_prior[solver.present]
+    null = -float(class_weight[solver.present] @ prior)
+    proven = found.certificate
     with progress:
         progress.note(found.weights, found.path.nll.min(initial=np.inf))
         result = descend_chunks(
@@ -230,7 +253,7 @@ def _settled(
         intercept, nll = fit_chunk_intercepts(batches, *result, steps=steps)
         result = result[0], intercept
         # Mini-batches may end anywhere; without a single feature there is this much.
-        prior = settings.log_prior[solver.present]
-        if not nll <= -float(class_weight[solver.present] @ prior):
-            result = np.zeros_like(result[0]), prior[1:] - prior[0]
-    return _with_weights(solver, found, few, *result)
+        if not nll <= null:
+            result, nll = (np.zeros_like(result[0]), prior[1:] - prior[0]), null
+        proven = _certified(found, null, nll)
+    return _with_weights(solver, found, few, *result, proven)

@@ -10,18 +10,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
+from bayesieve.solvers import Certificate
 from bayesieve.utils._warnings import warn_if_interrupted, warn_user
+from bayesieve.weights._all_columns import AllColumns
 from bayesieve.weights._candidate_columns import candidate_block, first_of_equals
 from bayesieve.weights._candidates import Candidates, candidate_number, screen
+from bayesieve.weights._column_tables import ColumnTables
 from bayesieve.weights._criterion import WeightProblem
 from bayesieve.weights._linear_terms import LinearTerms
 from bayesieve.weights._result import Progress, Stopped
 from bayesieve.weights._sparse_newton import WeightState
 from bayesieve.weights._terms import Array
 from bayesieve.weights._weight_path import PathPoint, PathSolver, WeightPath
+from bayesieve.weights._wide_proof import WideProof
 
 __all__ = ["CountedRows", "WideFit", "WideSettings", "WideSolver"]
 
@@ -67,6 +72,8 @@ class WideSettings:
         See `SelectiveMultinomialNB`.
     binarize : float or None
         Bernoulli model: values above it count as present.
+    exact : bool
+        Whether to search for a better support of k features, and for its proof.
     wanted_prior : ndarray of shape (n_classes,), optional
         Log-probabilities of the classes that the user wants; those of the rows unless
         given. Intercepts that are refitted are shifted to them afterwards.
@@ -85,6 +92,7 @@ class WideSettings:
     feature_cost: Array | None = None
     refit_intercept: bool = True
     tol: float = 3e-4
+    exact: bool = False
     wanted_prior: Array | None = None
 
     def for_counts(self, counts: ClassCounts) -> WideSettings:
@@ -111,8 +119,9 @@ class WideFit:
     """A fitted model and how it was found.
 
     Of the features with a weight: `columns` (sorted), `weights` in (0, 1], `slope` and
-    `offset` (see `Candidates`). `gap` is the duality gap of the penalised problem and
-    `tol` the one asked for, in nats; the certificate is that of the screening.
+    `offset` (see `Candidates`). `gap` is the duality gap of the penalised problem, over
+    all columns where the solver knows them, and `tol` the one asked for, in nats. The
+    certificate is about any k weighted columns. Both speak of `n_proven` columns.
     """
 
     columns: Array
@@ -125,8 +134,9 @@ class WideFit:
     gap: float
     tol: float
     path: WeightPath
-    certificate: Any
+    certificate: Certificate
     n_candidates: int
+    n_proven: int
     stopped: Stopped
     steps: int
 
@@ -163,7 +173,11 @@ class WideSolver:
     distinct : bool
         Of candidates that are the same in every row take the first. Copies would share
         one weight in any way at all, and take the place of others among k features.
-        Where features have costs of their own, they stay.
+        Where features have costs of their own, they stay. What is proven is proven of
+        distinct columns then.
+    everything : AllColumns, optional
+        All columns of the same rows. With them the solutions are proven over all
+        columns, and those that screening left out join where they would be missed.
     """
 
     def __init__(
@@ -177,17 +191,26 @@ class WideSolver:
         n_features: int,
         progress: Progress | None = None,
         distinct: bool = False,
+        everything: AllColumns | None = None,
     ) -> None:
         #: Candidates before copies of others were left out.
         self.all_candidates = candidates
-        if distinct and settings.feature_cost is None and settings.candidates != "all":
+        self._distinct = (
+            distinct and settings.feature_cost is None and settings.candidates != "all"
+        )
+        if self._distinct:
             kept = first_of_equals(block)
             if kept.size < candidates.columns.size:
                 candidates, block = candidates.take(kept), block[:, kept]
+        #: Columns that are known to be the same as a candidate in every row.
+        self.copies = np.setdiff1d(
+            self.all_candidates.columns, candidates.columns, assume_unique=True
+        )
         self.settings, self.candidates = settings, candidates
-        self.n_features = n_features
+        self.n_features, self.everything = n_features, everything
         # A class without rows has no posterior anywhere; it is left out of the fit.
         self.present = np.flatnonzero(np.isfinite(settings.log_prior))
+        self._n_rows, self._kept = codes.size, self._rows_that_count(codes, weight)
         block, codes, weight = self.counted(block, codes, weight)
         problem = WeightProblem(
             LinearTerms(block, *self.tables(candidates)),
@@ -204,6 +227,7 @@ class WideSolver:
             tol=settings.tol,
             progress=self.progress,
         )
+        self.proof = WideProof(self)
 
     @classmethod
     def of(
@@ -217,6 +241,7 @@ class WideSolver:
         block = candidate_block(
             rows.X, found.columns, settings.model, settings.binarize
         )
+        tables = ColumnTables.of(rows.counts, settings.model, settings.alpha)
         return cls(
             settings,
             found,
@@ -226,6 +251,7 @@ class WideSolver:
             n_features=int(rows.X.shape[1]),
             progress=progress,
             distinct=True,
+            everything=AllColumns.of_matrix(rows.X, tables, settings.binarize),
         )
 
     def counted(
@@ -234,15 +260,59 @@ class WideSolver:
         """Rows that count, with codes among the present classes."""
         position = np.full(self.settings.log_prior.size, -1, dtype=np.int32)
         position[self.present] = np.arange(self.present.size)
-        codes = position[codes]
-        counted = codes >= 0
+        rows = self._rows_that_count(codes, weight)
+        if rows is None:
+            return block, position[codes], weight
+        weight = None if weight is None else weight[rows]
+        return block.tocsr()[rows].tocsc(), position[codes[rows]], weight
+
+    def _rows_that_count(self, codes: Array, weight: Array | None) -> Array | None:
+        """Rows of present classes and with a weight; None for all of them."""
+        counted = np.isin(codes, self.present)
         if weight is not None:
             counted &= weight > 0.0
-        if counted.all():
-            return block, codes, weight
-        rows = np.flatnonzero(counted)
-        weight = None if weight is None else weight[rows]
-        return block.tocsr()[rows].tocsc(), codes[rows], weight
+        return None if counted.all() else np.flatnonzero(counted)
+
+    def of_all_rows(self, residual: Array) -> Array:
+        """A residual of the rows that count as one of all rows."""
+        if self._kept is None:
+            return residual
+        out = np.zeros((self._n_rows, residual.shape[1]))
+        out[self._kept] = residual
+        return out
+
+    def join(self, columns: Array) -> Array:
+        """Let other columns be candidates, too; returns the places of those so far.
+
+        Copies of candidates, or of each other, stay out where only distinct ones count.
+        """
+        assert self.everything is not None
+        before, problem = self.candidates.columns, self.path.problem
+        assert isinstance(problem.terms, LinearTerms)
+        own = self.everything.take(columns)
+        if self._kept is not None:
+            own = own.tocsr()[self._kept]
+        block = sparse.hstack([problem.terms.columns, own], format="csc")
+        if self._distinct:
+            kept = first_of_equals(block)
+            block = block[:, kept]
+            new = columns[kept[kept >= before.size] - before.size]
+            self.copies = np.union1d(self.copies, np.setdiff1d(columns, new))
+            columns = new
+        if not columns.size:
+            return np.arange(before.size)
+        self.candidates = self.candidates.joined(columns, self.everything.tables)
+        order = np.argsort(np.concatenate([before, columns]), kind="stable")
+        places = np.searchsorted(self.candidates.columns, before)
+        self.path.widen(
+            replace(
+                problem,
+                terms=LinearTerms(block[:, order], *self.tables(self.candidates)),
+                cost=self._cost(),
+            ),
+            places,
+        )
+        return places
 
     def tables(self, found: Candidates) -> tuple[Array, Array | None]:
         """Slopes and offsets of the present classes, centred over them.
@@ -322,32 +392,41 @@ class WideSolver:
         start : (columns, weights), optional
             Weights to begin from, for a given penalty.
         """
-        settings, path = self.settings, self.path
+        settings, path, proof = self.settings, self.path, self.proof
         wanted = settings.regularization
-        point: PathPoint | None = None
         state: PathPoint | WeightState | None = None
         with self.stoppable():
-            if settings.k is not None:
-                point = self.to_size(settings.k)
-            else:
-                assert wanted is not None
-                if start is None:
-                    point = self.to_penalty(wanted)
-                else:
-                    point = self.near(*start, wanted)
+            point = proof.joined(self._first_point(start), settings.k)
             support = self.support(point, settings.k)
-            state = self.refit(point, support, settings.share)
-        if state is None or point is None:
-            # Stopped on the way: the point of the path reached so far.
+            if settings.exact:
+                support = proof.improved(point, support)
+            # What a search has found is fitted without penalty already, and sharper.
+            if proof.best is None or settings.share > 0.0:
+                state = self.refit(proof.point or point, support, settings.share)
+        if state is None:
+            # Searched, or stopped on the way at the point of the path so far.
             path.begin()
-            point = point or min(path.points, key=lambda found: found.penalty)
-            support = self.support(point, settings.k)
-            state = path.within(point, support)
+            if proof.point is None:
+                proof.point = min(path.points, key=lambda found: found.penalty)
+            support = self.support(proof.point, settings.k)
+            state = proof.best or path.within(proof.point, support)
+        assert proof.point is not None
+        point = proof.point
         if settings.k is not None and support.size < settings.k:
             self._warn_of_few(support.size)
         if wanted is not None and point.penalty > wanted:
             self._warn_of_another_penalty(point.penalty)
         return self.fit_of(point, state)
+
+    def _first_point(self, start: tuple[Array, Array] | None) -> PathPoint:
+        """The point of the settings, over the candidates."""
+        settings = self.settings
+        if settings.k is not None:
+            return self.to_size(settings.k)
+        assert settings.regularization is not None
+        if start is None:
+            return self.to_penalty(settings.regularization)
+        return self.near(*start, settings.regularization)
 
     def missed_most(self) -> Array:
         """The k features that would be missed most among twice as many with a weight.
@@ -359,7 +438,7 @@ class WideSolver:
         """
         k = self.settings.k
         assert k is not None
-        point = self.to_size(_TIMES * k)
+        point = self.proof.joined(self.to_size(_TIMES * k), _TIMES * k)
         support = np.flatnonzero(point.weights)
         if support.size > k:
             state = self.path.refit(point, support)
@@ -374,6 +453,16 @@ class WideSolver:
         rest = np.flatnonzero(~np.isin(found.columns, columns))
         best = rest[np.argsort(-found.gains[rest], kind="stable")[:missing]]
         return np.union1d(columns, found.columns[best])
+
+    def certified(self, columns: Array) -> Certificate:
+        """What is proven of columns that `missed_most` has chosen."""
+        point, k = self.proof.point, self.settings.k
+        assert point is not None
+        assert k is not None
+        known = self.candidates.columns
+        # Copies of candidates, which fill up, bring nothing that is not there.
+        state = self.path.refit(point, np.flatnonzero(np.isin(known, columns)))
+        return self.proof.certificate(point, state, k)
 
     def curvatures(self, state: WeightState, support: Array) -> Array:
         """Second derivative of the likelihood for each weight of a support alone."""
@@ -409,8 +498,11 @@ class WideSolver:
         state: PathPoint | WeightState,
         share: float | None = None,
     ) -> WideFit:
-        """Everything about one solution."""
+        """Everything about one solution, with what is proven of it."""
         used = np.flatnonzero(state.weights)
+        point = self.proof.completed(point)
+        k = int(used.size) if self.settings.k is None else self.settings.k
+        certificate = self.proof.certificate(point, state, k)
         found = self.candidates
         path = self.path.path(found.columns, self.n_features, self.whole_intercept)
         return WideFit(
@@ -424,11 +516,18 @@ class WideSolver:
             gap=point.gap,
             tol=self.path.tol,
             path=path,
-            certificate=found.certificate,
+            certificate=certificate,
             n_candidates=int(found.columns.size),
+            n_proven=self._n_proven(),
             stopped=self._stopped(point),
             steps=self.progress.evaluations,
         )
+
+    def _n_proven(self) -> int:
+        """Columns that the proofs speak of."""
+        if self.everything is None:
+            return int(self.candidates.columns.size)
+        return self.n_features - int(self.copies.size)
 
     def _stopped(self, point: PathPoint) -> Stopped:
         """Why the search ended; numbers beyond rounding's reach are not converged."""
@@ -448,11 +547,13 @@ class WideSolver:
 
     def _warn_of_few(self, found: int) -> None:
         settings, stopped = self.settings, self.progress.stopped
-        candidates = self.candidates.columns.size
+        available, what = self.candidates.columns.size, "distinct candidates"
+        if self.everything is not None:
+            available, what = int(self.everything.varying.sum()), "features that vary"
         if stopped != "converged":
             reason = f"the search was stopped ({stopped})"
-        elif candidates < (settings.k or 0):
-            reason = f"there are {candidates} distinct candidates"
+        elif available < (settings.k or 0):
+            reason = f"there are {available} {what}"
         else:
             reason = "no others help to tell the classes apart"
         warn_user(
