@@ -19,6 +19,7 @@ from tests.oracle.rules import (
 
 from bayesieve import ClassCounts, solve_bernoulli, solve_multinomial
 from bayesieve.exceptions import DegenerateSupportWarning, FewFeaturesWarning
+from bayesieve.solvers._selection import select_features
 
 ALL = tuple((kind,) for kind in KINDS) + COMBINATIONS
 
@@ -71,28 +72,41 @@ def _many_multinomial(kinds, n_classes, how_many, seed):
     return solved
 
 
-def check_bernoulli(rng, kinds, k):
+KIND = {"bernoulli": "binary", "gaussian": "moments", "categorical": "category"}
+
+
+def additive_counts(rng, model):
     n_classes, m, rows = int(rng.integers(2, 5)), int(rng.integers(3, 10)), 40
     y = np.arange(rows) % n_classes
-    X = rng.random((rows, m)) < rng.random((n_classes, m))[y]
+    if model == "gaussian":
+        X = rng.normal(rng.normal(0, 1, (n_classes, m))[y], 1.0)
+    else:
+        most = 1 if model == "bernoulli" else 3
+        X = rng.binomial(most, rng.random((n_classes, m))[y])
     if rng.random() < 0.5:
         X[:, rng.integers(0, m)] = X[:, 0]
-    counts = ClassCounts.from_matrix(X, y, binary=True)
+    return ClassCounts.from_matrix(X, y, kind=KIND[model])
+
+
+def check_additive(rng, model, kinds, k):
+    counts = additive_counts(rng, model)
+    m = counts.n_features
     k = min(k, m)
     rules = random_rules(rng, kinds, m, k)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewFeaturesWarning)
-        whole = solve_bernoulli(counts, m)
-        own = np.zeros(m)
-        own[whole.support] = whole.gains
-        solution = solve_bernoulli(counts, k, **rules)
+        whole = select_features(counts, m, model=model, owner="test").solution
+        found = select_features(counts, k, model=model, rules=rules, owner="test")
+    own = np.zeros(m)
+    own[whole.support] = whole.gains
+    solution = found.solution
     filled = np.zeros(m, dtype=bool)
     filled[whole.support] = True
     allowed = allowed_supports(rules, m, k, filled)
     gains = additive_gains(own)
     best = gains[allowed].max()
     number = subset_number(solution.support)
-    context = f"k={k}, rules={rules}, gains={own.tolist()}"
+    context = f"{model}, k={k}, rules={rules}, gains={own.tolist()}"
     assert allowed[number], context
     assert gains[number] == pytest.approx(best, rel=1e-10, abs=1e-10), context
     # A gain of nothing at all cannot be told from rounding.
@@ -100,15 +114,32 @@ def check_bernoulli(rng, kinds, k):
 
 
 @pytest.mark.parametrize("kinds", ALL, ids="+".join)
-def test_bernoulli_is_the_best_allowed_support(kinds):
+@pytest.mark.parametrize("model", KIND)
+def test_additive_models_have_the_best_allowed_support(model, kinds):
     rng = np.random.default_rng(5)
-    for _ in range(60):
-        check_bernoulli(rng, kinds, int(rng.integers(2, 8)))
+    for _ in range(30):
+        check_additive(rng, model, kinds, int(rng.integers(2, 8)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kinds", ALL, ids="+".join)
-def test_bernoulli_is_the_best_allowed_support_on_thousands(kinds):
+@pytest.mark.parametrize("model", KIND)
+def test_additive_models_have_the_best_allowed_support_on_thousands(model, kinds):
     rng = np.random.default_rng(6)
     for _ in range(3000):
-        check_bernoulli(rng, kinds, int(rng.integers(2, 8)))
+        check_additive(rng, model, kinds, int(rng.integers(2, 8)))
+
+
+def test_the_public_solver_is_the_same():
+    rng = np.random.default_rng(7)
+    for kinds in ALL:
+        counts = additive_counts(rng, "bernoulli")
+        k = min(3, counts.n_features)
+        rules = random_rules(rng, kinds, counts.n_features, k)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewFeaturesWarning)
+            found = select_features(
+                counts, k, model="bernoulli", rules=rules, owner="test"
+            ).solution
+            solution = solve_bernoulli(counts, k, **rules)
+        np.testing.assert_array_equal(solution.support, found.support)
