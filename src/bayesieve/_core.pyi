@@ -126,6 +126,12 @@ class DenseColumns:
         Gain of every column at p to a relative accuracy; 0 for a column without counts.
         """
 
+    def witnesses(self, class_totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The first column with a count of each class whose total is positive, and the first
+        with any count that is smoothed.
+        """
+
     def extract(self, min_total: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
         Columns with a count whose total reaches min_total, and their counts (K, n).
@@ -154,6 +160,12 @@ class SparseColumns:
     def gains(self, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accuracy: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
         Gain of every column at p to a relative accuracy; 0 for a column without counts.
+        """
+
+    def witnesses(self, class_totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The first column with a count of each class whose total is positive, and the first
+        with any count that is smoothed.
         """
 
 def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:

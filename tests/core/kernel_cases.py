@@ -249,10 +249,13 @@ def _(size: int) -> Call:
     return lambda: _core.divergence_gains_csc(*parts, alpha, shares)
 
 
-def _columns(kind: str, classes: int, size: int) -> Any:
+def _columns(kind: str, classes: int, size: int, empty: bool = False) -> Any:
     if kind == "DenseColumns":
-        return _core.DenseColumns(_table(size, classes), np.ones(1))
-    return _core.SparseColumns(*_csc(size, classes), classes, np.ones(1))
+        table = _table(size, classes)
+        return _core.DenseColumns(0 * table if empty else table, np.ones(1))
+    start, row, value = _csc(size, classes)
+    value = 0 * value if empty else value
+    return _core.SparseColumns(start, row, value, classes, np.ones(1))
 
 
 def _columns_case(kind: str, method: str, arguments: tuple[Any, ...]) -> None:
@@ -269,6 +272,18 @@ for _kind in ("DenseColumns", "SparseColumns"):
     _columns_case(_kind, "with_gain", (_SHARES, 2.0, 0.0))
     _columns_case(_kind, "gains", (_SHARES, 1e-9))
 _columns_case("DenseColumns", "extract", (20.0,))
+
+
+def _witnesses_case(kind: str) -> None:
+    @kernel(f"{kind}.witnesses")
+    def _(size: int) -> Call:
+        # A class without any count is looked for to the end.
+        columns = _columns(kind, 4, size, empty=True)
+        return lambda: columns.witnesses(np.ones(4))
+
+
+for _kind in ("DenseColumns", "SparseColumns"):
+    _witnesses_case(_kind)
 
 
 @kernel("bernoulli_gains")
