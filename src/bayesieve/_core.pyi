@@ -185,6 +185,14 @@ def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,
     at the anchor raised by their doubt.
     """
 
+def class_envelope(counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], anchor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_value: float, k: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], level: float, most: int) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    """
+    Upper bound on every support, of k candidates and the chosen columns, whose gain is no
+    less than the level; score of each candidate, k-th and (k+1)-th largest score, and the
+    lines (K + 1, 3) that give them. Values are gains at the anchor. Lines (0, 3) start from
+    the middle, and at most so many steps are taken before and after intervals shrink.
+    """
+
 def discretize_columns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, attribute_cost: float, classical: bool, budget: float, fine_levels: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
     """
     Best intervals of every column. Gives, with I_k intervals in column k: offsets

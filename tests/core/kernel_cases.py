@@ -312,6 +312,19 @@ def _(size: int) -> Call:
     )
 
 
+@kernel("class_envelope")
+def _(size: int) -> Call:
+    classes = 20
+    f = _table(size, classes) + 1
+    f[np.arange(classes), np.arange(classes)] += 1e4  # a large count for each class
+    shares = f.sum(axis=1) / f.sum()
+    value, _ = _core.divergence_gains(f, shares)
+    chosen, lines = np.zeros(classes), np.empty((0, 3))
+    return lambda: _core.class_envelope(
+        f, value, chosen, shares, 0.0, f.shape[1] // 3, lines, 0.0, 1000
+    )
+
+
 # --------------------------------------------------------------------- partitions
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from bayesieve import _core
 from bayesieve.solvers._block import Block
+from bayesieve.solvers._class_envelope import BoundsInUse, class_envelope
 from bayesieve.solvers._columns import ColumnTable
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import UNIT, Floats, divergence
@@ -97,10 +98,17 @@ class _Node:
     groups: NDArray[np.int64]
     k: int
     relaxation: Relaxation
+    ceiling: float = math.inf  # the bound of the node it comes from
+    lines: Floats | None = None  # of the class envelope, where that was asked
+    scores: Floats | None = None  # of the candidates, from these lines
 
     @property
     def block(self) -> Block:
         return self.relaxation.block
+
+    @property
+    def bound(self) -> float:
+        return min(self.relaxation.upper, self.ceiling)
 
 
 class _Incumbent:
@@ -153,10 +161,9 @@ class _Incumbent:
         elif leaf:
             self.others = max(self.others, relaxation.upper)
 
-    def close(self, relaxation: Relaxation) -> None:
+    def close(self, bound: float) -> None:
         """Keep the bound of a node that is not searched further."""
-        if relaxation.has_choice:
-            self.others = max(self.others, relaxation.upper)
+        self.others = max(self.others, bound)
 
 
 def branch_and_bound(
@@ -173,45 +180,103 @@ def branch_and_bound(
         stopped = others > -math.inf
         return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
     # Equal columns have equal gains and are fixed alike: group what stays free.
-    start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure)
+    start = _reduced(_Node(np.arange(len(root.block)), k, root), best.sure, root)
     groups = _equal_columns(table, start.block.columns)
     start = _Node(groups, start.k, start.relaxation)
     heapq.heappush(heap, (-root.upper, next(order), start))
+    bounds = BoundsInUse(root.block)
     while heap:
         node = heap[0][2]
-        if node.relaxation.upper <= best.level(nodes) and not _is_decided(node):
+        if node.bound <= best.level(nodes) and not _is_decided(node):
             break
         if stopped or limits.reached(nodes):
             stopped = True
             break
         entry = heapq.heappop(heap)
-        for child_block, groups, child_k in _children(node):
-            try:
-                with limits.in_kernels():
-                    relaxation = relax(
-                        child_block,
-                        child_k,
-                        _shares(node.relaxation),
-                        good_enough=best.level(0),
-                        deadline=limits.deadline,
-                    )
-            except _core.TimeLimitReached:
-                heapq.heappush(heap, entry)  # its bound holds for what was not searched
-                stopped = True
-                break
-            nodes += 1
-            best.offer(relaxation)
-            if relaxation.upper <= best.sure or not relaxation.has_choice:
+        try:
+            with limits.in_kernels():
+                if node.lines is None and bounds.asks_envelope(
+                    node.block, node.k, nodes
+                ):
+                    opened = [_sharpened(node, best, bounds)]
+                else:
+                    opened = []
+                    for child in _children(node):
+                        opened.append(
+                            _bounded(child, node, best, bounds, nodes, limits.deadline)
+                        )
+                        nodes += 1
+        except _core.TimeLimitReached:
+            heapq.heappush(heap, entry)  # its bound holds for what was not searched
+            stopped = True
+            break
+        for one in opened:
+            if one is None:
                 continue
-            child = _reduced(_Node(groups, child_k, relaxation), best.sure)
-            if relaxation.upper <= best.level(nodes) and not _is_decided(child):
-                best.close(relaxation)
+            if one.bound <= best.level(nodes) and not _is_decided(one):
+                best.close(one.bound)
                 continue
-            heapq.heappush(heap, (-relaxation.upper, next(order), child))
+            heapq.heappush(heap, (-one.bound, next(order), one))
     others = max([best.others] + [-key for key, _, _ in heap])
     if others <= best.sure:  # proven, also where a limit came at the same moment
         others, stopped = -math.inf, False
     return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
+
+
+def _bounded(
+    child: tuple[Block, NDArray[np.int64], int],
+    parent: _Node,
+    best: _Incumbent,
+    bounds: BoundsInUse,
+    nodes: int,
+    deadline: float,
+) -> _Node | None:
+    """A part of a node with bounds of its own; None if it has no better support."""
+    block, groups, k = child
+    shares = _shares(parent.relaxation)
+    with_envelope = bounds.asks_envelope(block, k, nodes)
+    if with_envelope and not bounds.asks_relaxation(nodes):
+        open_end = Relaxation(block, shares=shares)
+        node = _Node(groups, k, open_end, parent.bound, parent.lines)
+        return _sharpened(node, best, None)
+    relaxation = relax(block, k, shares, good_enough=best.level(0), deadline=deadline)
+    best.offer(relaxation)
+    if relaxation.upper <= best.sure or not relaxation.has_choice:
+        return None
+    node = _reduced(
+        _Node(groups, k, relaxation, parent.bound, parent.lines), best.sure, relaxation
+    )
+    return _sharpened(node, best, bounds) if with_envelope else node
+
+
+def _sharpened(
+    node: _Node, best: _Incumbent, bounds: BoundsInUse | None
+) -> _Node | None:
+    """The node with the bound of the class envelope, where that is lower.
+
+    Fixing is done by both bounds, and again while many features are fixed.
+    """
+    before = math.inf
+    while not _is_decided(node) and len(node.block) < 0.9 * before:
+        before = len(node.block)
+        found, lines = class_envelope(
+            node.block, node.k, _shares(node.relaxation), best.sure, node.lines
+        )
+        best.offer(found)
+        lower = found.upper <= node.relaxation.upper
+        if bounds is not None:
+            bounds.record(envelope_is_lower=lower)
+            bounds = None
+        if found.upper <= best.sure:
+            return None
+        node = replace(
+            node,
+            relaxation=found if lower else node.relaxation,
+            lines=lines,
+            scores=found.gains,
+        )
+        node = _reduced(node, best.sure, found)
+    return node
 
 
 def _is_decided(node: _Node) -> bool:
@@ -224,26 +289,38 @@ def _shares(relaxation: Relaxation) -> Floats:
     return relaxation.shares
 
 
-def _reduced(node: _Node, sure: float) -> _Node:
-    """Fix features by reduced cost; the gains kept in the relaxation shrink alike."""
-    relaxation = node.relaxation
-    h = relaxation.gains
-    assert h is not None
-    slack = max(0.0, relaxation.upper - sure)
-    inside = h - relaxation.following > slack
-    outside = relaxation.floor - h > slack
+def _reduced(node: _Node, sure: float, by: Relaxation) -> _Node:
+    """Fix features by the reduced cost of a bound; the node shrinks alike."""
+    assert by.gains is not None
+    slack = max(0.0, by.upper - sure)
+    inside = by.gains - by.following > slack
+    outside = by.floor - by.gains > slack
     if not (inside.any() or outside.any()):
         return node
     free = np.flatnonzero(~(inside | outside))
     choose = np.flatnonzero(inside)
-    reduced = replace(
-        relaxation, block=relaxation.block.take(free, choose), gains=h[free], best=None
+    relaxation, scores = node.relaxation, node.scores
+    assert relaxation.gains is not None
+    return replace(
+        node,
+        groups=node.groups[free],
+        k=node.k - choose.shape[0],
+        relaxation=replace(
+            relaxation,
+            block=relaxation.block.take(free, choose),
+            gains=relaxation.gains[free],
+            best=None,
+        ),
+        scores=None if scores is None else scores[free],
     )
-    return _Node(node.groups[free], node.k - choose.shape[0], reduced)
 
 
 def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
-    """With and without the free feature nearest the threshold."""
+    """With and without one free feature: the first by its score, if it has any.
+
+    By gains it is the one nearest the threshold. Scores are nearly alike for columns
+    that belong to one class each; taking the first settles its class.
+    """
     block, groups, k, relaxation = node.block, node.groups, node.k, node.relaxation
     n = len(block)
     if k <= 0 or k >= n:  # nothing left to decide: one leaf
@@ -251,12 +328,15 @@ def _children(node: _Node) -> list[tuple[Block, NDArray[np.int64], int]]:
         return [(block.take(keep), groups[keep], max(k, 0))]
     h = relaxation.gains
     assert h is not None
-    threshold = 0.5 * (relaxation.floor + relaxation.following)
-    distance = np.abs(h - threshold)
-    nearest = np.flatnonzero(distance == distance.min())
-    # Of equal columns, take the one where the k largest end.
-    ahead = int((h > h[nearest[0]]).sum())
-    pick = int(nearest[min(max(k - ahead - 1, 0), nearest.shape[0] - 1)])
+    if node.scores is not None:
+        pick = int(np.argmax(node.scores))
+    else:
+        threshold = 0.5 * (relaxation.floor + relaxation.following)
+        distance = np.abs(h - threshold)
+        nearest = np.flatnonzero(distance == distance.min())
+        # Of equal columns, take the one where the k largest end.
+        ahead = int((h > h[nearest[0]]).sum())
+        pick = int(nearest[min(max(k - ahead - 1, 0), nearest.shape[0] - 1)])
     same = groups == groups[pick]
     position = np.arange(n)
     before = same & (position <= pick)
