@@ -116,7 +116,7 @@ def test_any_lines_give_the_bound_of_the_twin(seed):
         counts, value, sums, anchor, chosen_value, k, lines, FAR_BELOW, 0
     )
     expected, plain = twin(counts, value, sums, anchor, chosen_value, k, lines)
-    # Rounding is added: 4 (K + k + 16) < 200 units of sums below 1e5.
+    # Rounding is added: 4 K + k + 32 < 200 units of sums below 1e5.
     assert upper == pytest.approx(expected, rel=1e-9, abs=200 * 1.2e-16 * 1e5)
     np.testing.assert_allclose(scores, plain, rtol=1e-11, atol=1e-9)
     ordered = np.sort(scores)[::-1]
@@ -159,6 +159,17 @@ def test_equal_columns_have_equal_scores():
         )
         for i in np.unique(twice):
             assert np.unique(scores[twice == i]).size == 1
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308, math.inf, math.nan])
+def test_lines_beyond_the_range_of_numbers_give_no_bound(size):
+    counts, value, sums, anchor, chosen_value, k, _ = node(1)
+    lines = np.full((counts.shape[0] + 1, 3), size)
+    lines[::2] *= -1
+    upper, *_ = _core.class_envelope(
+        counts, value, sums, anchor, chosen_value, k, lines, 0.0, 5
+    )
+    assert not upper < 1e100
 
 
 def test_wrong_shapes_are_refused():

@@ -208,16 +208,18 @@ public:
     // The bound of these lines, and the part of it that rounding may have hidden. Every line
     // d t + a_c r exp(-1 - d) lies above g_c, so it holds whatever point M_c was looked for at.
     std::pair<double, double> bound(const std::vector<Lines>& lines) {
-        double sum = score_all(lines) + constant(lines[K].small), widest = 0.0;
+        double sum = score_all(lines) + constant(lines[K].small);
         const double b = std::fabs(lines[K].small);
+        std::vector<double> terms(n);  // the sizes of what a score is the sum of
         for (std::size_t i = 0; i < n; ++i) {
-            double own = std::fabs(v[i]) + b * total[i];
+            terms[i] = std::fabs(v[i]) + b * total[i];
             for (std::size_t c = 0; c < K; ++c)
-                own += by_column[i * K + c] *
-                       std::max(std::fabs(lines[c].small), std::fabs(lines[c].large));
-            widest = std::max(widest, own);
+                terms[i] += by_column[i * K + c] *
+                            std::max(std::fabs(lines[c].small), std::fabs(lines[c].large));
         }
-        for (std::size_t c = 0; c < K; ++c) widest += std::fabs(lines[c].step);
+        for (std::size_t c = 0; c < K; ++c)
+            for (const std::size_t i : parts[c].large) terms[i] += std::fabs(lines[c].step);
+        const double widest = *std::max_element(terms.begin(), terms.end());
         double size = static_cast<double>(k) * widest + std::fabs(chosen_value) +
                       std::fabs(of_total(whole.low)) + std::fabs(of_total(whole.high)) +
                       (1.0 + b) * (whole.high + chosen_total);
@@ -242,7 +244,8 @@ public:
             sum += best;
             size += largest;
         }
-        const double units = 4.0 * static_cast<double>(K + k + 16);
+        // A score is rounded three times for each class, a sum once for each of its terms.
+        const double units = static_cast<double>(4 * K + k + 32);
         const double margin = units * bayesieve::kUnit * size + missing_share * whole.high;
         return {sum + margin, margin};
     }
@@ -432,8 +435,10 @@ private:
         return scales;
     }
 
-    // Scores at these lines, the k largest of them and their sum.
+    // Scores at these lines, the k largest of them and their sum; infinity, and no scores, where
+    // they leave the range of numbers.
     double score_all(const std::vector<Lines>& lines) {
+        double sum = 0.0;
         for (std::size_t i = 0; i < n; ++i) score[i] = v[i] + lines[K].small * total[i];
         for (std::size_t c = 0; c < K; ++c) {
             const double* row = f + c * n;
@@ -441,6 +446,10 @@ private:
             for (std::size_t i = 0; i < n; ++i) score[i] += line.small * row[i];
             for (const std::size_t i : parts[c].large)
                 score[i] += (line.large - line.small) * row[i] + line.step;
+        }
+        if (!std::all_of(score.begin(), score.end(), [](double s) { return std::isfinite(s); })) {
+            std::fill(score.begin(), score.end(), 0.0);
+            sum = kInfinity;
         }
         scratch = score;
         const auto edge = scratch.begin() + static_cast<std::ptrdiff_t>(k);
@@ -451,7 +460,6 @@ private:
         for (const double s : score) ties -= s > kth;
         top.clear();
         in_top.assign(n, 0);
-        double sum = 0.0;
         for (std::size_t i = 0; i < n; ++i) {
             if (!(score[i] >= kth) || (score[i] == kth && ties == 0)) continue;
             ties -= score[i] == kth;
