@@ -1,9 +1,8 @@
-"""How many nodes the exact search needs: real text, and a table made to be hard.
+"""How many nodes the exact search needs on real text.
 
-Real text: IMDB (two classes) and 20 newsgroups (20 classes, posts as they are, and
+IMDB (two classes) and 20 newsgroups (20 classes, posts as they are, and
 without headers, footers and quotes), train rows, CountVectorizer defaults, alpha = 1.
-Made to be hard: counts near the identity, 20 classes, 40 features, k = 8, where the
-relaxation is far from tight; it must end at its limits with a GapWarning.
+Tables made to be hard are in hard_searches.py.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.datasets import _twenty_newsgroups as newsgroups
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -19,7 +17,6 @@ from bayesieve import ClassCounts, solve_multinomial
 from bayesieve.exceptions import GapWarning
 from measurement import option_parser, read_data, report, timed
 
-SEED = 20240302
 SIZES = (2, 3, 5, 9, 10, 20, 50, 100, 200, 500, 1_000)
 TIME_LIMIT, NODE_LIMIT = 10.0, 10_000
 
@@ -39,13 +36,6 @@ def text_counts(name: str, rows: int | None, strip: bool = False) -> ClassCounts
     texts = [body(text) for text in train["text"]] if strip else train["text"]
     X = CountVectorizer().fit_transform(texts)
     return ClassCounts.from_matrix(X, train["label"].to_numpy())
-
-
-def near_identity(noise: float) -> np.ndarray:
-    """20 classes and 40 features: two words to each class, and a little noise."""
-    rng = np.random.default_rng(SEED)
-    table = np.kron(np.eye(20), np.ones((1, 2))) * 100.0
-    return table + noise * rng.random(table.shape)
 
 
 def solve(table: Any, k: int, alpha: float) -> dict[str, Any]:
@@ -99,14 +89,8 @@ def main() -> None:
         solved = [solve(counts, k, 1.0) for k in sizes]
         print_table(f"{title}: {shape[0]} classes, {shape[1]:,} words", solved)
         texts[title] = {"shape": shape, "solved": solved}
-    hard = []
-    for noise in (0.0, 1.0, 5.0, 20.0):
-        hard.append({"noise": noise, **solve(near_identity(noise), 8, 0.01)})
-    print_table("Near the identity: 20 classes, 40 features, k = 8", hard, "noise")
     limits = {"seconds": TIME_LIMIT, "nodes": NODE_LIMIT}
-    report(
-        "search_nodes", options, SEED, {"limits": limits, "text": texts, "hard": hard}
-    )
+    report("search_nodes", options, None, {"limits": limits, "text": texts})
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 Three things are timed on the same table, in turns:
 
-- `solve_multinomial`, its certificate with all bounds included, from a ClassCounts and
-  from a plain array (which is also checked for negative and infinite values);
+- `solve_multinomial`, its certificate with all bounds included, from a ClassCounts,
+  from one without smoothing (where candidates may lack a class altogether) and from a
+  plain array (which is also checked for negative and infinite values);
 - Algorithm 1 of Askari, d'Aspremont and El Ghaoui: bisection on alpha until the bracket
   is shorter than 1e-10, all gains and a full argpartition at every step;
 - one elementwise addition of the two count vectors into a preallocated output, the
@@ -76,6 +77,7 @@ def study(table: np.ndarray, k: int, fast: int, slow: int) -> dict[str, Any]:
         "addition": lambda: np.add(table[0], table[1], out=total),
         "addition, new output": lambda: table[0] + table[1],
         "certified": lambda: solve_multinomial(counts, k, alpha=ALPHA),
+        "certified, no smoothing": lambda: solve_multinomial(counts, k, alpha=0),
         "certified, plain array": lambda: solve_multinomial(table, k, alpha=ALPHA),
     }
     seconds = interleaved(sides, 1)
@@ -113,6 +115,11 @@ def study(table: np.ndarray, k: int, fast: int, slow: int) -> dict[str, Any]:
         "targets": [
             target(f"k={k}, bisection / certified", speed, least=40),
             target(f"k={k}, certified / addition", cost / best["addition"], most=10),
+            target(
+                f"k={k}, no smoothing / certified",
+                best["certified, no smoothing"] / cost,
+                most=1.5,
+            ),
         ],
         "certified_over_addition_with_new_output": cost / best["addition, new output"],
         "plain_array_over_addition": best["certified, plain array"] / best["addition"],

@@ -49,6 +49,8 @@ plt.legend()
 # is left is told, and a warning says so. Nothing is claimed that was not proven.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", GapWarning)
-    hard = solve_multinomial(np.repeat(np.eye(12), 2, axis=1) * 50, 6, node_limit=30)
+    own_words = np.repeat(np.eye(12), 2, axis=1) * 50
+    noise = np.random.default_rng(0).integers(0, 10, own_words.shape)
+    hard = solve_multinomial(own_words + noise, 6, node_limit=30)
 print(hard.certificate)
 print("optimal:", hard.certificate.is_optimal)

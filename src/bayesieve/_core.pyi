@@ -136,6 +136,12 @@ class DenseColumns:
         Gain of every column at p to a relative accuracy; 0 for a column without counts.
         """
 
+    def witnesses(self, class_totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The first column with a count of each class whose total is positive, and the first
+        with any count that is smoothed.
+        """
+
     def extract(self, min_total: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
         Columns with a count whose total reaches min_total, and their counts (K, n).
@@ -172,6 +178,12 @@ class SparseColumns:
         Gain of every column at p to a relative accuracy; 0 for a column without counts.
         """
 
+    def witnesses(self, class_totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The first column with a count of each class whose total is positive, and the first
+        with any count that is smoothed.
+        """
+
 def bernoulli_gains(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], class_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """
     Gain of every column of a (K, m) table, and the value of the null model: Laplace
@@ -187,6 +199,14 @@ def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,
     from the anchor at the upper bound, gains there, k-th and (k+1)-th largest of them,
     gain of the best set met, its doubt and its positions, evaluations. Values are gains
     at the anchor raised by their doubt.
+    """
+
+def class_envelope(counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], anchor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_value: float, k: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], level: float, most: int) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    """
+    Upper bound on every support, of k candidates and the chosen columns, whose gain is no
+    less than the level; score of each candidate, k-th and (k+1)-th largest score, and the
+    lines (K + 1, 3) that give them. Values are gains at the anchor. Lines (0, 3) start from
+    the middle, and at most so many steps are taken before and after intervals shrink.
     """
 
 def discretize_columns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, attribute_cost: float, classical: bool, budget: float, fine_levels: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:

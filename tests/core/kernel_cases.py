@@ -276,10 +276,13 @@ def _(size: int) -> Call:
     return lambda: _core.divergence_gains_csc(*parts, alpha, shares)
 
 
-def _columns(kind: str, classes: int, size: int) -> Any:
+def _columns(kind: str, classes: int, size: int, empty: bool = False) -> Any:
     if kind == "DenseColumns":
-        return _core.DenseColumns(_table(size, classes), np.ones(1))
-    return _core.SparseColumns(*_csc(size, classes), classes, np.ones(1))
+        table = _table(size, classes)
+        return _core.DenseColumns(0 * table if empty else table, np.ones(1))
+    start, row, value = _csc(size, classes)
+    value = 0 * value if empty else value
+    return _core.SparseColumns(start, row, value, classes, np.ones(1))
 
 
 def _columns_case(kind: str, method: str, arguments: tuple[Any, ...]) -> None:
@@ -305,6 +308,18 @@ def _(size: int) -> Call:
     return lambda: columns.group_sums(_SHARES, 1e-9, 0.0, groups, 7)
 
 
+def _witnesses_case(kind: str) -> None:
+    @kernel(f"{kind}.witnesses")
+    def _(size: int) -> Call:
+        # A class without any count is looked for to the end.
+        columns = _columns(kind, 4, size, empty=True)
+        return lambda: columns.witnesses(np.ones(4))
+
+
+for _kind in ("DenseColumns", "SparseColumns"):
+    _witnesses_case(_kind)
+
+
 @kernel("bernoulli_gains")
 def _(size: int) -> Call:
     table, rows = _table(size, 5), np.full(5, 20.0)
@@ -328,6 +343,19 @@ def _(size: int) -> Call:
     until = (-np.inf, 0.0, 0.0, 1000, np.inf)
     return lambda: _core.relax_two_classes(
         value, np.zeros(n), f[0], f[1], *fixed, *until
+    )
+
+
+@kernel("class_envelope")
+def _(size: int) -> Call:
+    classes = 20
+    f = _table(size, classes) + 1
+    f[np.arange(classes), np.arange(classes)] += 1e4  # a large count for each class
+    shares = f.sum(axis=1) / f.sum()
+    value, _ = _core.divergence_gains(f, shares)
+    chosen, lines = np.zeros(classes), np.empty((0, 3))
+    return lambda: _core.class_envelope(
+        f, value, chosen, shares, 0.0, f.shape[1] // 3, lines, 0.0, 1000
     )
 
 

@@ -104,6 +104,26 @@ def test_scan_is_the_plain_sums(make, case):
         np.testing.assert_array_equal(bins, np.sort(plain))
 
 
+def plain_witnesses(table, alpha):
+    """The first column of each class with counts, the first that is smoothed."""
+    first = [np.flatnonzero(row > 0)[:1] for row in table]
+    smoothed = np.flatnonzero((table.sum(axis=0) > 0) & (alpha > 0))[:1]
+    return np.unique(np.concatenate([*first, smoothed]))
+
+
+@pytest.mark.parametrize(
+    "case", list(cases()), ids=lambda case: "-".join(map(str, case))
+)
+def test_witnesses_are_the_first_column_of_each_class(make, case):
+    table, alpha, _ = build(*case)
+    rng = np.random.default_rng(case[0])
+    # One class comes late, or never.
+    for first in rng.integers(0, table.shape[1] + 1, 4):
+        table[-1, :first] = 0.0
+        found = make(table, alpha).witnesses(table.sum(axis=1))
+        np.testing.assert_array_equal(found, plain_witnesses(table, alpha))
+
+
 @pytest.mark.parametrize(
     "case", list(cases()), ids=lambda case: "-".join(map(str, case))
 )
@@ -212,6 +232,7 @@ def test_explicit_zeros_of_a_sparse_table_are_no_counts():
         columns.gains(shares, 1e-12), dense.gains(shares, 1e-12), rtol=1e-14
     )
     np.testing.assert_array_equal(columns.with_total(0.0), [0])
+    np.testing.assert_array_equal(columns.witnesses(np.array([0.0, 4.0, 0.0])), [0])
     assert columns.scan()[2] == 1
 
 
@@ -233,6 +254,8 @@ def test_wrong_shapes_are_refused(make):
         make(table, np.ones(1)).gains(np.zeros(3), 1e-12)
     with pytest.raises(ValueError, match="shares must have one value for each class"):
         make(table, np.ones(1)).with_gain(np.zeros(1), 0.0, 0.0)
+    with pytest.raises(ValueError, match="class_totals must have one value for each"):
+        make(table, np.ones(1)).witnesses(np.ones(3))
 
 
 def test_arrays_that_are_no_csc_matrix_are_refused():

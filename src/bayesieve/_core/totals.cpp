@@ -4,6 +4,7 @@
 //   collect  the columns whose total, or whose gain at class shares p, reaches a level
 //   gains    the gain of every column at class shares p
 //   groups   the same added up over groups of columns, with their counts
+//   witnesses  few columns that have every class between them; not even one whole pass
 //
 // G_i = sum_c (f_ci + alpha_i) and, at class shares p, the gain is
 //   h_i(p) = sum_c F log F - G log G - sum_c F log p_c = G_i KL(q_i || p),   F = f_ci + alpha_i.
@@ -20,11 +21,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -216,6 +219,29 @@ struct DenseColumns {
             if (shares.p[c] > 0.0) h.add(f[c * columns + i] + alpha, shares.p[c] * total);
         return {h.sum, h.doubt(total, smooth.classes)};
     }
+    bool has_count(std::size_t i) const {
+        for (std::size_t c = 0; c < classes; ++c)
+            if (f[c * columns + i] > 0.0) return true;
+        return false;
+    }
+    // The first column with a count, of every class whose total says that there is one.
+    void first_of_classes(const double* class_totals, std::vector<std::int64_t>& found) const {
+        bayesieve::Pace pace(kPaceCells);
+        for (std::size_t c = 0; c < classes; ++c) {
+            if (!(class_totals[c] > 0.0)) continue;
+            const double* const row = f + c * columns;
+            for (std::size_t first = 0; first < columns; first += kTile) {
+                const double* const end = row + std::min(columns, first + kTile);
+                const double* const at =
+                    std::find_if(row + first, end, [](double x) { return x > 0.0; });
+                if (at != end) {
+                    found.push_back(at - row);
+                    break;
+                }
+                pace.spend(kTile);
+            }
+        }
+    }
 };
 
 struct SparseColumns {
@@ -286,6 +312,25 @@ struct SparseColumns {
         for (std::size_t c = 0; c < classes; ++c)
             if (shares.p[c] > 0.0) h.add(cells[c], shares.p[c] * total);
         return {h.sum, h.doubt(total, smooth.classes)};
+    }
+    bool has_count(std::size_t i) const {
+        return std::any_of(value + start[i], value + start[i + 1],
+                           [](double x) { return x > 0.0; });
+    }
+    void first_of_classes(const double* class_totals, std::vector<std::int64_t>& found) const {
+        std::vector<char> wanted(classes);
+        std::size_t missing = 0;
+        for (std::size_t c = 0; c < classes; ++c) missing += wanted[c] = class_totals[c] > 0.0;
+        bayesieve::Pace pace(kPaceCells);
+        for (std::size_t i = 0; i < columns && missing > 0; ++i) {
+            pace.spend(1 + static_cast<std::size_t>(start[i + 1] - start[i]));
+            for (auto e = start[i]; e < start[i + 1]; ++e) {
+                if (!wanted[row[e]] || !(value[e] > 0.0)) continue;
+                wanted[row[e]] = 0;
+                --missing;
+                found.push_back(static_cast<std::int64_t>(i));
+            }
+        }
     }
 };
 
@@ -576,16 +621,42 @@ std::tuple<TableArray, DoubleArray, DoubleArray> group_sums(
             to_numpy(std::move(alpha))};
 }
 
+// Columns of which every class with a count has one, and the first that is smoothed if any is:
+// it has every class. In increasing order.
+template <class Columns>
+IndexArray witnesses(const Columns& columns, const Smoothing& smooth,
+                     const double* class_totals) {
+    std::vector<std::int64_t> found;
+    {
+        const bayesieve::Kernel kernel;
+        columns.first_of_classes(class_totals, found);
+        if (std::any_of(smooth.alpha.begin(), smooth.alpha.end(),
+                        [](double x) { return x > 0.0; })) {
+            bayesieve::Pace pace(kPaceCells);
+            for (std::size_t i = 0; i < columns.columns; ++i) {
+                pace.spend(1);
+                if (!(smooth.at(i) > 0.0) || !columns.has_count(i)) continue;
+                found.push_back(static_cast<std::int64_t>(i));
+                break;
+            }
+        }
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+    }
+    return to_numpy(std::move(found));
+}
+
 // The Python face: a table and its smoothing, asked as often as needed.
 template <class Columns>
 struct Smoothed {
     Columns columns;
     Smoothing smoothing;
 
-    const double* checked(const Vector& shares) const {
-        if (shares.shape(0) != columns.classes)
-            throw std::invalid_argument("shares must have one value for each class");
-        return shares.data();
+    const double* checked(const Vector& values, const char* what = "shares") const {
+        if (values.shape(0) != columns.classes)
+            throw std::invalid_argument(std::string(what) +
+                                        " must have one value for each class");
+        return values.data();
     }
 };
 
@@ -618,7 +689,15 @@ nb::class_<Smoothed<Columns>> bind(nb::module_& m, const char* name, const char*
                 return gains(self.columns, self.smoothing, self.checked(shares), accuracy);
             },
             "shares"_a, "accuracy"_a,
-            "Gain of every column at p to a relative accuracy; 0 for a column without counts.");
+            "Gain of every column at p to a relative accuracy; 0 for a column without counts.")
+        .def(
+            "witnesses",
+            [](const Self& self, const Vector& class_totals) {
+                return witnesses(self.columns, self.smoothing, self.checked(class_totals, "class_totals"));
+            },
+            "class_totals"_a,
+            "The first column with a count of each class whose total is positive, and the first\n"
+            "with any count that is smoothed.");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from bayesieve import _core
 from bayesieve.solvers._block import Block
+from bayesieve.solvers._class_envelope import BoundsInUse, class_envelope
 from bayesieve.solvers._columns import ColumnTable
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._logs import UNIT, Floats, divergence
@@ -109,6 +110,14 @@ class Node:
     groups: NDArray[np.int64]
     k: int
     relaxation: Relaxation
+    ceiling: float = math.inf  # the bound of the node it comes from
+    lines: Floats | None = None  # of the class envelope, where that was asked
+    scores: Floats | None = None  # of the candidates, from these lines
+
+    @property
+    def bound(self) -> float:
+        """What none of its supports exceeds."""
+        return min(self.relaxation.upper, self.ceiling)
 
     @property
     def block(self) -> Block:
@@ -166,10 +175,9 @@ class _Incumbent:
         elif leaf:
             self.others = max(self.others, relaxation.upper)
 
-    def close(self, relaxation: Relaxation) -> None:
+    def close(self, bound: float) -> None:
         """Keep the bound of a node that is not searched further."""
-        if relaxation.has_choice:
-            self.others = max(self.others, relaxation.upper)
+        self.others = max(self.others, bound)
 
 
 def branch_and_bound(
@@ -199,43 +207,98 @@ def branch_and_bound(
     groups = equal(start.block)
     start = Node(groups, start.k, start.relaxation)
     heapq.heappush(heap, (-root.upper, next(order), start))
+    bounds = BoundsInUse(root.block)
     while heap:
         node = heap[0][2]
-        if node.relaxation.upper <= best.level(nodes) and not _is_decided(node):
+        if node.bound <= best.level(nodes) and not _is_decided(node):
             break
         if stopped or limits.reached(nodes):
             stopped = True
             break
         entry = heapq.heappop(heap)
-        for child_block, groups, child_k in children(node):
-            try:
-                with limits.in_kernels():
-                    relaxation = relax(
-                        child_block,
-                        child_k,
-                        _shares(node.relaxation),
-                        good_enough=best.level(0),
-                        deadline=limits.deadline,
-                    )
-            except _core.TimeLimitReached:
-                heapq.heappush(heap, entry)  # its bound holds for what was not searched
-                stopped = True
-                break
-            nodes += 1
-            best.offer(relaxation)
-            if relaxation.upper <= best.sure or not relaxation.has_choice:
+        try:
+            with limits.in_kernels():
+                if node.lines is None and bounds.asks_envelope(
+                    node.block, node.k, nodes
+                ):
+                    opened = [_sharpened(node, best, bounds)]
+                else:
+                    opened = []
+                    for child in children(node):
+                        opened.append(
+                            _bounded(child, node, best, bounds, nodes, limits.deadline)
+                        )
+                        nodes += 1
+        except _core.TimeLimitReached:
+            heapq.heappush(heap, entry)  # its bound holds for what was not searched
+            stopped = True
+            break
+        for one in opened:
+            if one is None:
                 continue
-            child = reduced(Node(groups, child_k, relaxation), best.sure)
-            if child is None:
+            if one.bound <= best.level(nodes) and not _is_decided(one):
+                best.close(one.bound)
                 continue
-            if relaxation.upper <= best.level(nodes) and not _is_decided(child):
-                best.close(relaxation)
-                continue
-            heapq.heappush(heap, (-relaxation.upper, next(order), child))
+            heapq.heappush(heap, (-one.bound, next(order), one))
     others = max([best.others] + [-key for key, _, _ in heap])
     if others <= best.sure:  # proven, also where a limit came at the same moment
         others, stopped = -math.inf, False
     return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
+
+
+def _bounded(
+    child: tuple[Block, NDArray[np.int64], int],
+    parent: Node,
+    best: _Incumbent,
+    bounds: BoundsInUse,
+    nodes: int,
+    deadline: float,
+) -> Node | None:
+    """A part of a node with bounds of its own; None if it has no better support."""
+    block, groups, k = child
+    shares = _shares(parent.relaxation)
+    with_envelope = bounds.asks_envelope(block, k, nodes)
+    if with_envelope and not bounds.asks_relaxation(nodes):
+        open_end = Relaxation(block, shares=shares)
+        node = Node(groups, k, open_end, parent.bound, parent.lines)
+        return _sharpened(node, best, None)
+    relaxation = relax(block, k, shares, good_enough=best.level(0), deadline=deadline)
+    best.offer(relaxation)
+    if relaxation.upper <= best.sure or not relaxation.has_choice:
+        return None
+    node = Node(groups, k, relaxation, parent.bound, parent.lines)
+    left = reduced(node, best.sure)
+    return _sharpened(left, best, bounds) if with_envelope and left else left
+
+
+def _sharpened(node: Node, best: _Incumbent, bounds: BoundsInUse | None) -> Node | None:
+    """The node with the bound of the class envelope, where that is lower.
+
+    Fixing is done by both bounds, and again while many features are fixed.
+    """
+    before = math.inf
+    while not _is_decided(node) and len(node.block) < 0.9 * before:
+        before = len(node.block)
+        found, lines = class_envelope(
+            node.block, node.k, _shares(node.relaxation), best.sure, node.lines
+        )
+        best.offer(found)
+        lower = found.upper <= node.relaxation.upper
+        if bounds is not None:
+            bounds.record(envelope_is_lower=lower)
+            bounds = None
+        if found.upper <= best.sure:
+            return None
+        node = replace(
+            node,
+            relaxation=found if lower else node.relaxation,
+            lines=lines,
+            scores=found.gains,
+        )
+        left = reduced(node, best.sure, found)
+        assert left is not None  # any choice is allowed where this bound is asked
+        node = left
+    return node
 
 
 def _is_decided(node: Node) -> bool:
@@ -248,13 +311,14 @@ def _shares(relaxation: Relaxation) -> Floats:
     return relaxation.shares
 
 
-def reduced(node: Node, sure: float) -> Node | None:
-    """Fix features by reduced cost; the gains kept in the relaxation shrink alike.
+def reduced(node: Node, sure: float, by: Relaxation | None = None) -> Node | None:
+    """Fix features by the reduced cost of a bound, its own by default.
 
-    None where the fixed ones may not be together: then no support is better.
+    The node shrinks alike. None where the fixed ones may not be together: then no
+    support is better.
     """
-    relaxation = node.relaxation
-    inside, outside = relaxation.decided(sure)
+    relaxation, scores = node.relaxation, node.scores
+    inside, outside = (by or relaxation).decided(sure)
     if not (inside.any() or outside.any()):
         return node
     free = np.flatnonzero(~(inside | outside))
@@ -275,17 +339,33 @@ def reduced(node: Node, sure: float) -> Node | None:
         block, groups, h = block.take(allowed), groups[allowed], h[allowed]
         loss, top = loss[allowed], np.flatnonzero(member[allowed])
     fixed = replace(relaxation, block=block, gains=h, best=None, loss=loss, top=top)
-    return Node(groups, k, fixed)
+    return replace(
+        node,
+        groups=groups,
+        k=k,
+        relaxation=fixed,
+        scores=None if scores is None else scores[free],
+    )
 
 
 def children(node: Node) -> list[tuple[Block, NDArray[np.int64], int]]:
-    """With and without the free feature nearest the threshold."""
+    """With and without one free feature.
+
+    By gains it is the one nearest the threshold. Scores of the class envelope are
+    nearly alike for columns that belong to one class each; taking the first settles its
+    class.
+    """
     block, groups, k = node.block, node.groups, node.k
     n = len(block)
     if _is_decided(node):  # nothing left to decide: one leaf
         keep = np.arange(n if k > 0 else 0)
         return [(block.take(keep), groups[keep], max(k, 0))]
-    pick = _nearest(node) if block.choice is None else _least_lost(node)
+    if block.choice is not None:
+        pick = _least_lost(node)
+    elif node.scores is not None:
+        pick = int(np.argmax(node.scores))
+    else:
+        pick = _nearest(node)
     same = groups == groups[pick]
     position = np.arange(n)
     before = same & (position <= pick)

@@ -45,6 +45,10 @@ class ColumnTable:
         totals, whole, filled, histogram = self._core.scan()
         return totals, float(whole), int(filled), histogram
 
+    def witnesses(self, class_totals: Floats) -> NDArray[np.int64]:
+        """Few columns that have every class of positive total between them."""
+        return _as_int64(self._core.witnesses(class_totals))
+
     def with_total(self, least: float) -> NDArray[np.int64]:
         """Columns with a count whose smoothed total is at least this."""
         return _as_int64(self._core.with_total(least))

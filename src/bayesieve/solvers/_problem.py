@@ -373,23 +373,7 @@ class MultinomialProblem:
         """
         if self.alpha.min() > 0:
             return np.empty(0, dtype=np.int64)
-        filled = self.nonempty()
-        if not filled.shape[0]:
-            return filled
-        counts = self.table.counts
-        if self.table.is_sparse:
-            counted = np.flatnonzero(counts.data > 0)
-            _, first = np.unique(counts.indices[counted], return_index=True)
-            entries = counted[first]
-            found = np.searchsorted(counts.indptr, entries, side="right") - 1
-        else:
-            found = counts.argmax(axis=1)[counts.max(axis=1) > 0]
-        # A column that is smoothed has every class.
-        smoothed = filled[
-            np.argmax(np.broadcast_to(self.alpha, self.n_features)[filled])
-        ]
-        witnesses: NDArray[np.int64] = np.union1d(found, [smoothed]).astype(np.int64)
-        return witnesses
+        return self.table.witnesses(self.class_totals)
 
     @computed_once
     def _witness_items(self) -> NDArray[np.int64]:
