@@ -108,6 +108,14 @@ def draw_displays(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
     chosen.fit(X_train, y_train)
     save(bayesieve.SparsityPathDisplay.from_estimator(chosen), "sparsity_path")
 
+    selector = bayesieve.NaiveFeatureSelector(k=10)
+    save(
+        bayesieve.StabilityDisplay.from_estimator(
+            selector, X_train, y_train, feature_names=names, random_state=0
+        ),
+        "stability",
+    )
+
     model = bayesieve.SparseTextNB(k=20).fit(train, y_train)
     save(bayesieve.FeatureWeightsDisplay.from_estimator(model), "feature_weights")
     save(

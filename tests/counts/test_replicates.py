@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from bayesieve import ClassCounts
+from bayesieve.counts import _layout, replicate_counts
 from bayesieve.counts import _replicates as replicates
-from bayesieve.counts import replicate_counts
 from bayesieve.counts._replicates import Resampling, replicates_of, unit_numbers
 
 METHODS = ["pairs", "bootstrap"]
@@ -59,6 +59,17 @@ def test_values_below_the_threshold_of_presence_that_are_not_stored_count():
     options = {"kind": "binary", "binarize": -0.5}
     found = list(replicates_of(X, codes, classes, resampling, units, **options))
     assert found == weighted(X, y, resampling, units, **options)
+
+
+def test_tables_of_many_classes_stay_sparse(monkeypatch):
+    X, y = fractions()
+    classes, codes = np.unique(y, return_inverse=True)
+    resampling, units = Resampling.checked(2, "pairs", 3), np.arange(len(y))
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 10)
+    X = sparse.csr_array(X)
+    found = list(replicates_of(X, codes, classes, resampling, units))
+    assert sparse.issparse(found[0].feature_count)
+    assert found == weighted(X, y, resampling, units)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -27,7 +27,7 @@ from bayesieve import (
 )
 from bayesieve.counts import replicate_counts
 from bayesieve.counts._replicates import Resampling
-from bayesieve.exceptions import FewFeaturesWarning
+from bayesieve.exceptions import FewFeaturesWarning, InterruptedFitWarning
 
 METHODS = ["pairs", "bootstrap"]
 STRONG = 4
@@ -242,6 +242,25 @@ def test_a_resample_that_cannot_be_fitted_is_named():
     y[3] = "spam"
     with pytest.raises(ValueError, match=r"Resample \d+ of 100 cannot be fitted: "):
         stability_selection(SelectFromModel(LogisticRegression()), X, y, random_state=0)
+
+
+class InterruptedAtThird(SelectKBest):
+    """A selector whose third fit is ended by Ctrl-C, and keeps what it has."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        if type(self).fits == 3:
+            warnings.warn("Ctrl-C", InterruptedFitWarning, stacklevel=2)
+        return super().fit(X, y)
+
+
+def test_an_interrupted_fit_ends_all_of_them():
+    X, y = words()
+    with pytest.raises(KeyboardInterrupt):
+        stability_selection(InterruptedAtThird(chi2, k=4), X, y, random_state=0)
+    assert InterruptedAtThird.fits == 3
 
 
 # ------------------------------------------------------------------ errors as promised

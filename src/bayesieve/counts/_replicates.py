@@ -17,7 +17,7 @@ from scipy import sparse
 
 import bayesieve._core as compiled
 from bayesieve.counts._kernels import NON_NEGATIVE, compressed
-from bayesieve.counts._layout import Kind, laid_out, same_labels
+from bayesieve.counts._layout import Kind, is_dense_layout, laid_out, same_labels
 from bayesieve.counts._matrix import (
     CountRule,
     canonical,
@@ -42,8 +42,10 @@ __all__ = ["ReplicateCounts", "Resampling", "replicate_counts", "replicates_of"]
 _core: Any = compiled
 
 Method = Literal["pairs", "bootstrap"]
-#: Tables of some resamples are held together up to this many numbers: 64 MB.
+#: Tables of some resamples are held together up to this many numbers, 64 MB ...
 _BLOCK_CELLS = 1 << 23
+#: ... and the weights of the rows in them up to this many, one byte each.
+_BLOCK_WEIGHTS = 1 << 26
 #: Bytes that the tables of all resamples of a stream may take.
 _STREAM_BYTES = 1 << 32
 
@@ -116,16 +118,20 @@ def replicates_of(
     """Yield the counts of every resample of rows that are already validated.
 
     Arguments are those of `count_matrix`. Counts and presences of many resamples are
-    added up together, as many as fit in 64 MB; other kinds one after the other.
+    added up together, as many as fit in 64 MB; other kinds, and tables of so many
+    classes that they are sparse, one after the other.
     """
     rule = CountRule(kind, binarize, min_categories)
-    columns = _by_column(X, rule)
+    columns = None
+    if is_dense_layout(classes.size, X.shape[1]):
+        columns = _by_column(X, rule)
     if columns is None:
         for number in range(resampling.n_resamples):
             weights = resampling.weights(units, number, 1)[:, 0].astype(np.float64)
             yield count_coded(ClassCounts, X, codes, classes, weights, rule, None)
         return
-    width = max(1, _BLOCK_CELLS // max(1, classes.size * X.shape[1]))
+    most = (_BLOCK_CELLS // (classes.size * X.shape[1]), _BLOCK_WEIGHTS // units.size)
+    width = max(1, min(most))
     for first in range(0, resampling.n_resamples, width):
         count = min(width, resampling.n_resamples - first)
         block = _Tables.empty(count, classes.size, X.shape[1])

@@ -16,6 +16,7 @@ from bayesieve._compat import safe_indexing
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts, ReplicateCounts
 from bayesieve.counts._replicates import Resampling, replicates_of, unit_numbers
+from bayesieve.exceptions import InterruptedFitWarning
 from bayesieve.model_selection._stability import (
     GainSample,
     StabilitySelection,
@@ -268,7 +269,10 @@ class _Runs:
                 raise ValueError(
                     f"Resample {number} of {self.n_resamples} cannot be fitted: {error}"
                 ) from error
-        for category in {warning.category for warning in caught}:
+        kinds = dict.fromkeys(warning.category for warning in caught)
+        if InterruptedFitWarning in kinds:  # the fit took Ctrl-C; it was meant for all
+            raise KeyboardInterrupt
+        for category in kinds:
             first = next(w for w in caught if w.category is category)
             self.told.setdefault(category, []).append(str(first.message))
         if model.n_features_in_ != self.n_features:
