@@ -75,6 +75,7 @@ ESTIMATORS = [
     SelectiveMultinomialNB(k=3, relaxed="auto", cv=3),
     SelectiveMultinomialNB(regularization=0.5, exponent=0.5, refit_intercept=False),
     SelectiveBernoulliNB(binarize=0.5),
+    SelectiveBernoulliNB(k=3, exact=True, binarize=0.5),
     SelectiveBernoulliNB(regularization=0.5, binarize=0.5, refit_intercept=False),
     SelectiveMultinomialNBCV(regularization=5, cv=3),
     SelectiveBernoulliNBCV(regularization=5, cv=3, binarize=0.5),

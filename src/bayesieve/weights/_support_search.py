@@ -22,7 +22,10 @@ __all__ = ["SupportSearch"]
 _TRIALS = 60  # supports refitted in the exchanges
 _SINGLES = 5  # columns on each side that are tried one for one
 _CLOSED = 5e-10  # share of the gain by which a part must be better to stay open
-_SHARP = 1e-12  # gap of a refit, as a share of the NLL without columns
+#: Gap of a refit, as a share of the NLL without columns: of supports that are compared,
+#: of the one that is proven, and of that where it is large and never proven to the end.
+_ROUGH, _SHARP, _SHARP_OF_MANY = 1e-6, 1e-12, 1e-8
+_MANY = 500
 #: Gap of the bounds of parts, as a share of what is left to close, and at least this
 #: share of the NLL without columns.
 _NODE_TOL, _NODE_SHARP = 0.01, 1e-10
@@ -66,7 +69,9 @@ class SupportSearch:
         self.bound, self.nodes = -np.inf, 1
         self._closed = np.inf  # least bound of what was closed
         self._tried: set[bytes] = set()
-        self._sharp = _SHARP * max(newton.null_nll, 1e-300)
+        scale = max(newton.null_nll, 1e-300)
+        self._rough = _ROUGH * scale
+        self._sharp = (_SHARP if k <= _MANY else _SHARP_OF_MANY) * scale
         self._sharpest = _NODE_SHARP * max(newton.null_nll, 1e-300)
 
     @property
@@ -85,11 +90,18 @@ class SupportSearch:
         weights = np.zeros(newton.problem.n_terms)
         weights[support] = start.weights[support]
         newton.state = newton.at(weights, start.intercept)
-        newton.minimise(np.zeros(weights.size), self._sharp, support)
+        newton.minimise(np.zeros(weights.size), self._rough, support)
         better = newton.state.nll < self.state.nll - self.least_gain
         if newton.state.nll < self.state.nll:
             self.state = newton.state
         return better
+
+    def sharpen(self) -> None:
+        """Settle the weights of the best support."""
+        support = np.flatnonzero(self.state.weights)
+        self.newton.state = self.state
+        self.newton.minimise(np.zeros(self.state.weights.size), self._sharp, support)
+        self.state = self.newton.state
 
     # ------------------------------------------------------------------- exchanges
 

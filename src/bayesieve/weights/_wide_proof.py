@@ -31,7 +31,7 @@ _MOST_JOINING = 5_000  # columns at a time, where the candidates are fewer
 #: Of the penalty whose weights add up to k: problems solved, how near, and their gap as
 #: a multiple of the tolerance.
 _BOUND_ROUNDS, _BOUND_NEAR, _BOUND_LOOSE = 3, 0.3, 5.0
-_EXACT_ROUNDS, _EXACT_NEAR, _EXACT_LOOSE = 20, 1e-3, 1e-3
+_EXACT_ROUNDS, _EXACT_NEAR, _EXACT_LOOSE = 10, 0.01, 0.05
 _NODE_LIMIT = 1_000
 _MOST_BRANCHED = 200_000  # columns that may still be in and are copied for a search
 
@@ -164,12 +164,15 @@ class WideProof:
         """Search the penalty that bounds every k columns best, near to a point."""
         path = self.solver.path
         newton = path.newton
-        self._relaxations = []
+        penalty = min(point.penalty, 0.9 * path.largest) or 0.1 * path.largest
         newton.state = newton.at(point.weights, point.intercept)
+        if self._relaxations:
+            newton.state = self._relaxations[-1].state
+            penalty = self._relaxations[-1].penalty or penalty
         relax(
             newton,
             k,
-            min(point.penalty, 0.9 * path.largest) or 0.1 * path.largest,
+            penalty,
             tol=loose * path.tol,
             rounds=rounds,
             near=near,
@@ -195,11 +198,16 @@ class WideProof:
             search.try_support(np.flatnonzero(state.weights), state)
             if not path.largest > 0.0:
                 break
+            # First as without a search: what time ends is no worse than that.
+            if not self._relaxations:
+                self._relax(self.point, k, _BOUND_ROUNDS, _BOUND_NEAR, _BOUND_LOOSE)
+            relaxed = self._relaxations[-1].state
+            order = np.argsort(-relaxed.weights, kind="stable")[:k]
+            search.try_support(order[relaxed.weights[order] > 0.0], relaxed)
+            search.exchange()
+            search.sharpen()
             self._relax(self.point, k, _EXACT_ROUNDS, _EXACT_NEAR, _EXACT_LOOSE)
             root = self._relaxations[-1]
-            order = np.argsort(-root.state.weights, kind="stable")[:k]
-            search.try_support(order[root.state.weights[order] > 0.0], root.state)
-            search.exchange()
             with_it, _ = self._dual(root.state).least_with_and_without(k)
             beaten = with_it >= search.state.nll - search.least_gain
             beyond = float(with_it[beaten].min(initial=np.inf))
@@ -261,12 +269,13 @@ class WideProof:
         elif not self._relaxations and everything and not everything.is_cheap:
             least, rounding = 0.0, 0.0  # nothing has a larger likelihood than one
         else:
-            if self._relaxations:
-                newton.state = self._relaxations[-1].state
-            else:  # stopped before: what the point itself proves
-                newton.state = newton.at(point.weights, point.intercept)
-            dual = self._dual(newton.state)
-            least, rounding = dual.least(k), dual.rounding
+            last = 1 if search is None else 2  # a search may be stopped before its best
+            states = [found.state for found in self._relaxations[-last:]]
+            if not states:  # stopped before: what the point itself proves
+                states = [newton.at(point.weights, point.intercept)]
+            duals = [self._dual(state) for state in states]
+            best = max(duals, key=lambda dual: dual.least(k))
+            least, rounding = best.least(k), best.rounding
         root = least
         if search is not None:
             least = max(least, search.bound)
