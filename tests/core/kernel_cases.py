@@ -304,7 +304,7 @@ _columns_case("DenseColumns", "extract", (20.0,))
 @kernel("DenseColumns.group_sums")
 def _(size: int) -> Call:
     columns = _columns("DenseColumns", 4, size)
-    groups = np.arange(size, dtype=np.int64) % 7
+    groups = np.arange(max(1, size // 4), dtype=np.int64) % 7
     return lambda: columns.group_sums(_SHARES, 1e-9, 0.0, groups, 7)
 
 

@@ -19,6 +19,7 @@ from tests.oracle.rules import (
 
 from bayesieve import ClassCounts, solve_bernoulli, solve_multinomial
 from bayesieve.exceptions import DegenerateSupportWarning, FewFeaturesWarning
+from bayesieve.solvers import _class_envelope
 from bayesieve.solvers._selection import select_features
 
 ALL = tuple((kind,) for kind in KINDS) + COMBINATIONS
@@ -51,6 +52,12 @@ def check_multinomial(table, alpha, rules, k):
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_multinomial_is_the_best_allowed_support(kinds, n_classes):
     _many_multinomial(kinds, n_classes, 8, seed=3)
+
+
+@pytest.mark.parametrize("kinds", ALL, ids="+".join)
+def test_rules_hold_where_the_class_envelope_is_asked_at_once(kinds, monkeypatch):
+    monkeypatch.setattr(_class_envelope, "_FIRST_NODES", 0)  # else after some nodes
+    _many_multinomial(kinds, 4, 8, seed=18)
 
 
 @pytest.mark.slow
