@@ -42,7 +42,8 @@ def test_a_fold_predicts_as_the_estimators_do(fold, led):
 
     X, y = led
     found = Convex().minimise(fold.problem(0.1)).weights
-    model = SelectiveNB(optimizer="convex").fit(X.iloc[fold.train], y[fold.train])
+    model = SelectiveNB(optimizer="convex", partitions="best")
+    model.fit(X.iloc[fold.train], y[fold.train])
     np.testing.assert_allclose(model.weights_[fold.informative], found, atol=1e-12)
     for rows, test in ((fold.train, False), (fold.test, True)):
         np.testing.assert_allclose(
