@@ -266,6 +266,17 @@ def test_the_certificate_is_about_k_weighted_features(cls, relaxed):
     assert free.certificate_.k == free.k_
 
 
+@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.FewFeaturesWarning")
+def test_whenever_time_is_up_the_certificate_is_that_of_the_model():
+    X, y = word_counts(0, n_rows=3000, n_features=3000, informative=300)
+    fits = {"k": 20, "exact": True, "candidates": 2}
+    for limit in np.geomspace(1e-3, 1.5, 30):
+        model = SelectiveMultinomialNB(time_limit=float(limit), **fits).fit(X, y)
+        nll = log_loss(y, model.predict_proba(X), normalize=False)
+        assert model.certificate_.objective == pytest.approx(-nll, rel=1e-9)
+        assert model.certificate_.gap >= 0.0
+
+
 def test_exact_needs_a_number_of_features():
     X, y = word_counts(0)
     with pytest.raises(ValueError, match=r"'exact' parameter .* must be False without"):

@@ -18,6 +18,7 @@ from bayesieve.weights._criterion import WeightProblem, tangent_slopes
 from bayesieve.weights._result import Progress
 from bayesieve.weights._sparse_newton import SparseNewton, WeightState, spread
 from bayesieve.weights._terms import Array
+from bayesieve.weights._wide_terms import WideTerms
 
 __all__ = ["PathPoint", "PathSolver", "WeightPath", "geometric_grid"]
 
@@ -293,13 +294,14 @@ class PathSolver:
 
     def widen(self, problem: WeightProblem, places: Array) -> None:
         """Go on with more columns; `places` are those of the columns so far."""
+        assert isinstance(problem.terms, WideTerms)
+        paid = np.setdiff1d(np.flatnonzero(problem.cost > 0.0), places)
+        pull = -problem.terms.gradient(self.newton.null.residual, paid)
+        largest = float((pull / problem.cost[paid]).max(initial=0.0))
+        # From here on no kernel runs, which could end with the time.
+        self.largest = max(self.largest, largest)
         self.problem = problem
         self.newton.widen(problem, places)
-        paid = np.setdiff1d(np.flatnonzero(problem.cost > 0.0), places)
-        pull = -self.newton.terms.gradient(self.newton.null.residual, paid)
-        self.largest = max(
-            self.largest, float((pull / problem.cost[paid]).max(initial=0.0))
-        )
         self.points = [
             replace(point, weights=spread(point.weights, problem.n_terms, places))
             for point in self.points

@@ -216,7 +216,7 @@ class WideSolver:
             LinearTerms(block, *self.tables(candidates)),
             codes=codes,
             log_prior=settings.log_prior[self.present],
-            cost=self._cost(),
+            cost=self._cost(candidates.columns),
             exponent=settings.exponent,
             row_weight=weight,
         )
@@ -301,17 +301,13 @@ class WideSolver:
             columns = new
         if not columns.size:
             return np.arange(before.size)
-        self.candidates = self.candidates.joined(columns, self.everything.tables)
+        found = self.candidates.joined(columns, self.everything.tables)
         order = np.argsort(np.concatenate([before, columns]), kind="stable")
-        places = np.searchsorted(self.candidates.columns, before)
-        self.path.widen(
-            replace(
-                problem,
-                terms=LinearTerms(block[:, order], *self.tables(self.candidates)),
-                cost=self._cost(),
-            ),
-            places,
-        )
+        places = np.searchsorted(found.columns, before)
+        terms = LinearTerms(block[:, order], *self.tables(found))
+        cost = self._cost(found.columns)
+        self.path.widen(replace(problem, terms=terms, cost=cost), places)
+        self.candidates = found
         return places
 
     def tables(self, found: Candidates) -> tuple[Array, Array | None]:
@@ -326,8 +322,7 @@ class WideSolver:
         offset = found.offset[:, self.present]
         return slope, offset - offset.mean(axis=1, keepdims=True)
 
-    def _cost(self) -> Array:
-        columns = self.candidates.columns
+    def _cost(self, columns: Array) -> Array:
         if self.settings.feature_cost is None:
             return np.ones(columns.size)
         return np.asarray(self.settings.feature_cost[columns])
@@ -499,6 +494,13 @@ class WideSolver:
         share: float | None = None,
     ) -> WideFit:
         """Everything about one solution, with what is proven of it."""
+        if not (
+            state.weights.size
+            == point.weights.size
+            == self.path.problem.n_terms
+            == self.candidates.columns.size
+        ):
+            raise KeyboardInterrupt  # pressed just while columns joined: no model
         used = np.flatnonzero(state.weights)
         point = self.proof.completed(point)
         k = int(used.size) if self.settings.k is None else self.settings.k
