@@ -180,7 +180,7 @@ class ListsAlternatives:
                 f"{name}.alternatives needs the counts, which fit does not keep. "
                 "Hint: fit with keep_counts=True."
             )
-        if found.problem is None or getattr(self, "refined_", False) or self._weighs():
+        if found.problem is None or found.is_weighted:
             raise ValueError(
                 f"{name}.alternatives lists supports of largest likelihood. "
                 "Got a support that weights have chosen."
@@ -197,9 +197,6 @@ class ListsAlternatives:
             time_limit=time_limit,
             owner=f"{name}.alternatives",
         )
-
-    def _weighs(self) -> bool:
-        return getattr(self, "weights", False) is True
 
 
 class CountingEstimator(RowCounter):

@@ -35,7 +35,7 @@ def alternatives_section(
     own, certificate = found.problem, found.certificate
     if own is None or certificate is None or counts is None:
         return None
-    if found.dual_gap is not None or {"max_per_group", "budget"} & set(own.rules):
+    if found.is_weighted or {"max_per_group", "budget"} & set(own.rules):
         return None
     if not 2 <= certificate.k <= _MOST_FEATURES:
         return None
@@ -49,7 +49,7 @@ def alternatives_section(
             owner=found.owner,
         )
     if not np.array_equal(listed.supports[0], found.indices):
-        return None  # not the best of its size: weights have chosen it
+        return None  # a search that was stopped ended elsewhere
     return section_of(listed, names)
 
 
