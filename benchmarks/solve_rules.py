@@ -5,7 +5,7 @@ The table is that of ``solve_wide.py``. Timed in turns on the same counts, k = 1
 - free: no rules;
 - in and out: 20 columns included, 1,000 excluded (200 of them from the free support);
 - one of each group, three of each group: the same with 100,000 groups of columns;
-- groups whole: k counts groups of about 120 columns, some included and excluded;
+- groups whole: k counts groups of about 120 columns, in and out with their columns;
 - budget: the same columns in and out, random costs, and a budget that binds.
 """
 
@@ -33,13 +33,14 @@ def rules_for(
     others = np.setdiff1d(rng.choice(m, 40), exclude)
     fixed: dict[str, Any] = {"include": others[:20], "exclude": exclude}
     groups = rng.integers(0, n_groups, m)
+    # A group cannot be taken whole with one column in and another one out.
+    apart = exclude[~np.isin(groups[exclude], groups[others[:20]])]
     return {
         "free": {},
         "in and out": fixed,
         "one of each group": fixed | {"groups": groups, "max_per_group": 1},
         "three of each group": fixed | {"groups": groups, "max_per_group": 3},
-        "groups whole": {"include": others[:5], "exclude": exclude[:50]}
-        | {"groups": groups},
+        "groups whole": fixed | {"exclude": apart, "groups": groups},
         "budget": fixed | {"feature_cost": rng.random(m), "budget": K / 3},
     }
 

@@ -166,9 +166,6 @@ struct DenseColumns {
             class_sums[c] = sum;
         }
     }
-    void add_counts(std::size_t i, double* cells, std::size_t width) const {
-        for (std::size_t c = 0; c < classes; ++c) cells[c * width] += f[c * columns + i];
-    }
     // Whether chi-square leaves room for a gain of that level. The margin covers its rounding
     // and that of shares which are one in sum only to 1e-9.
     bool can_reach(std::size_t i, double raw, const Smoothing& smooth, const Shares& shares,
@@ -573,51 +570,50 @@ std::tuple<TableArray, DoubleArray, DoubleArray> group_sums(
     if (groups.shape(0) != m)
         throw std::invalid_argument("groups must have one number for each column");
     const std::int64_t* const group = groups.data();
-    const std::size_t width = (K + 2) * n_groups;
-    std::vector<double> sums(width, 0.0);
+    // Of a group: its counts, its gain and its smoothing side by side, in one line of cache.
+    const std::size_t fields = K + 2, width = fields * n_groups;
+    std::vector<double> counts(K * n_groups), gain(n_groups), alpha(n_groups);
     {
         const bayesieve::Kernel kernel;
         const Shares shares(p, K);
         // Few columns for each group: a sum of its own for each stripe would cost more memory
         // than the table itself.
         const std::size_t stripes = width * kStripes <= K * m ? kStripes : 1;
-        const std::size_t length = (m + stripes - 1) / stripes;
+        const std::size_t length = std::max<std::size_t>((m + stripes - 1) / stripes, 1);
         std::vector<std::vector<double>> parts(stripes);
-        bayesieve::for_each_block(
-            m, std::max<std::size_t>(length, 1), [&](std::size_t b, std::size_t begin,
-                                                     std::size_t end) {
-                parts[b].assign(width, 0.0);
-                double* const cells = parts[b].data();
-                double* const gain = cells + K * n_groups;
-                double* const alpha = gain + n_groups;
-                double raw[kTile];
-                bayesieve::Pace pace(kPaceCells);
-                for (std::size_t first = begin; first < end; first += kTile) {
-                    pace.spend(K * kTile);
-                    const std::size_t last = std::min(end, first + kTile);
-                    columns.totals(first, last, raw, nullptr);
-                    for (std::size_t i = first; i < last; ++i) {
-                        const auto g = static_cast<std::size_t>(group[i]);
-                        if (g >= n_groups)
-                            throw std::invalid_argument("groups has a number beyond n_groups");
-                        alpha[g] += smooth.at(i);
-                        if (!(smooth.total(raw[i - first], i) > 0.0)) continue;
-                        columns.add_counts(i, cells + g, n_groups);
-                        Gain h = columns.quick_gain(i, raw[i - first], smooth, shares);
-                        if (!(h.doubt <= accuracy * std::max(h.value, scale)))
-                            h = columns.sure_gain(i, raw[i - first], smooth, shares);
-                        gain[g] += h.value;
-                    }
+        bayesieve::for_each_block(m, length, [&](std::size_t b, std::size_t begin,
+                                                 std::size_t end) {
+            parts[b].assign(width, 0.0);
+            double raw[kTile];
+            bayesieve::Pace pace(kPaceCells);
+            for (std::size_t first = begin; first < end; first += kTile) {
+                pace.spend(K * kTile);
+                const std::size_t last = std::min(end, first + kTile);
+                columns.totals(first, last, raw, nullptr);
+                for (std::size_t i = first; i < last; ++i) {
+                    const auto g = static_cast<std::size_t>(group[i]);
+                    if (g >= n_groups)
+                        throw std::invalid_argument("groups has a number beyond n_groups");
+                    double* const own = parts[b].data() + g * fields;
+                    own[K + 1] += smooth.at(i);
+                    if (!(smooth.total(raw[i - first], i) > 0.0)) continue;
+                    for (std::size_t c = 0; c < K; ++c) own[c] += columns.f[c * m + i];
+                    Gain h = columns.quick_gain(i, raw[i - first], smooth, shares);
+                    if (!(h.doubt <= accuracy * std::max(h.value, scale)))
+                        h = columns.sure_gain(i, raw[i - first], smooth, shares);
+                    own[K] += h.value;
                 }
-            });
+            }
+        });
         for (const auto& part : parts)
-            for (std::size_t q = 0; q < part.size(); ++q) sums[q] += part[q];
+            for (std::size_t g = 0; g < (part.empty() ? 0 : n_groups); ++g) {
+                const double* const own = part.data() + g * fields;
+                for (std::size_t c = 0; c < K; ++c) counts[c * n_groups + g] += own[c];
+                gain[g] += own[K];
+                alpha[g] += own[K + 1];
+            }
     }
-    const auto split = sums.begin() + static_cast<std::ptrdiff_t>(K * n_groups);
-    const auto last = split + static_cast<std::ptrdiff_t>(n_groups);
-    std::vector<double> gain(split, last), alpha(last, sums.end());
-    sums.resize(K * n_groups);
-    return {bayesieve::to_table(std::move(sums), n_groups), to_numpy(std::move(gain)),
+    return {bayesieve::to_table(std::move(counts), n_groups), to_numpy(std::move(gain)),
             to_numpy(std::move(alpha))};
 }
 
