@@ -533,15 +533,16 @@ def share_in_percent(share: float) -> str:
 def proof_sentence(certificate: Certificate, k: int, n_features: int, noun: str) -> str:
     """What a certificate proves of k features, in one plain sentence."""
     one = noun.removesuffix("s")
+    allowed = " that the rules allow" if certificate.under_rules else ""
     if k == 0:
-        return f"No {one} says anything about the label."
+        return f"No {one}{allowed} says anything about the label."
     if certificate.is_optimal and k == n_features:
         words = one if k == 1 else noun
         return f"All {k:,} {words} are used, so there is nothing to prove."
-    allowed = " that the rules allow" if certificate.under_rules else ""
+    if certificate.is_optimal and allowed:  # k may count groups: no number here
+        return f"Proven: no other {noun}{allowed} explain the labels better."
     if certificate.is_optimal:
-        verb = "explains" if k == 1 else "explain"
-        others = f"{one if k == 1 else f'{k:,} {noun}'}{allowed} {verb}"
+        others = f"{one} explains" if k == 1 else f"{k:,} {noun} explain"
         return f"Proven: no other {others} the labels better."
     these = f"this {one} is" if k == 1 else f"these {k:,} {noun} are"
     if not np.isfinite(certificate.relative_gap):
@@ -619,9 +620,12 @@ def gain_detail(certificate: Certificate, k: int, noun: str) -> str:
     gain = certificate.objective - certificate.null_objective
     best = certificate.upper_bound - certificate.null_objective
     nodes = f"{certificate.nodes:,} node{'' if certificate.nodes == 1 else 's'}"
-    more = f"no other {k:,} can gain more than {best:,.1f}"
+    others = "others" if k == 1 else f"other {k:,}"
+    if certificate.under_rules:  # k may count groups: no number here
+        others = "others that the rules allow"
+    more = f"no {others} can gain more than {best:,.1f}"
     if certificate.is_optimal:
-        more = "no others gain more" if k == 1 else f"no other {k:,} gain more"
+        more = f"no {others} gain more"
     return (
         f"{'It gains' if k == 1 else 'They gain'} {gain:,.1f} nats of "
         f"log-likelihood over no {noun} at all; {more}. The search took {nodes}."

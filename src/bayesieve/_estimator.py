@@ -237,6 +237,23 @@ class CountingEstimator(RowCounter):
         given = {name: getattr(self, name, None) for name in RULE_PARAMETERS}
         return {name: rule for name, rule in given.items() if rule is not None}
 
+    def _numbered_rules(self) -> dict[str, Any]:
+        """The rules of a fitted estimator by numbers, for counts without names."""
+        rules = rules_of(
+            self.n_features_in_,
+            getattr(self, "feature_names_in_", None),
+            **self._rules(),
+            owner=type(self).__name__,
+        )
+        if rules is None:
+            return {}
+        found: dict[str, Any] = {"include": rules.include, "exclude": rules.exclude}
+        if rules.group is not None:
+            found["groups"] = rules.group
+        if rules.cost is not None:
+            found["feature_cost"] = rules.cost
+        return found
+
     def _checked_rules(self, counts: ClassCounts) -> Rules | None:
         names = counts.feature_names
         if names is None:  # those of folds

@@ -146,4 +146,4 @@ def test_alternatives_say_which_models_they_take(numbers, capsys):
     assert main(["select", numbers, "--label", "label", "--save", "n.model"]) == 0
     capsys.readouterr()
     told = refused(capsys, "alternatives", "n.model")
-    assert "holds a SelectiveNB that has none" in told
+    assert "holds another SelectiveNB" in told

@@ -20,6 +20,8 @@ from bayesieve import (
     SparseTextNB,
     sparsity_path,
 )
+from bayesieve.exceptions import GapWarning
+from bayesieve.inspection import collect_report, render_report
 
 NAMES = list("abcdefgh")
 
@@ -287,3 +289,129 @@ def test_alternatives_say_what_they_need(table):
     selector = NaiveFeatureSelector(k=3, refine=True, keep_counts=True).fit(X, y)
     with pytest.raises(ValueError, match="that weights have chosen"):
         selector.alternatives()
+
+
+def worth(rng, columns=8):
+    """Two columns that tell, six that do not."""
+    y = rng.integers(0, 2, 300)
+    Z = rng.normal(size=(300, columns))
+    Z[:, :2] += y[:, None]
+    return (Z > 0.5).astype(int), y
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"exclude": [7]},
+        {"include": [0]},
+        {"groups": list(range(8))},
+        {"groups": [0] * 4 + [1] * 4, "max_per_group": 4},
+        {"feature_cost": [1] * 8, "budget": 100},
+    ],
+)
+def test_bic_and_a_price_keep_their_meaning_beside_rules(rules):
+    X, y = worth(np.random.default_rng(0))
+    for make in (SparseBernoulliNB, SparseGaussianNB):
+        free = make(k="bic").fit(X, y)
+        ruled = make(k="bic", **rules).fit(X, y)
+        np.testing.assert_array_equal(ruled.support_indices_, free.support_indices_)
+        assert ruled.certificate_.is_optimal
+    nothing = L0Screener(regularization=1.0, **rules).fit(X, y)
+    assert set(nothing.support_indices_) <= {0}
+    bic = L0Screener(**rules).fit(X, y)
+    np.testing.assert_array_equal(
+        bic.support_indices_, L0Screener().fit(X, y).support_indices_
+    )
+
+
+def test_a_certificate_of_bic_does_not_claim_the_largest_gain():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = np.c_[(rng.random(80) < 0.35 + 0.3 * y) * 1, rng.integers(0, 12, 80)]
+    best = SparseCategoricalNB(k=1).fit(X, y)
+    assert best.support_indices_.tolist() == [1]
+    for rules in ({}, {"exclude": []}, {"feature_cost": [1, 1], "budget": 5}):
+        model = SparseCategoricalNB(k="bic", **rules).fit(X, y)
+        assert model.support_indices_.tolist() == [0]
+        proof = model.certificate_
+        assert not proof.is_optimal
+        assert proof.upper_bound >= best.certificate_.objective
+
+
+def test_bic_within_a_budget_tells_of_the_time():
+    rng = np.random.default_rng(2)
+    X = (rng.random((200, 60)) < 0.3).astype(float)
+    y = rng.integers(0, 2, 200)
+    told = (y == 1)[:, None] & (rng.random((200, 20)) < 0.3)
+    X[:, :20] = np.where(told, 1, X[:, :20])
+    cost = rng.integers(10**6, 10**7, 60)
+    model = SparseBernoulliNB(
+        k="bic", feature_cost=cost, budget=2 * 10**7, time_limit=1e-9
+    )
+    with pytest.warns(GapWarning, match="stopped at its limit"):
+        model.fit(X, y)
+    best = SparseBernoulliNB(k=5, feature_cost=cost, budget=2 * 10**7).fit(X, y)
+    assert model.certificate_.upper_bound >= best.certificate_.objective
+    assert not model.certificate_.is_optimal
+
+
+def test_series_go_by_their_labels(table):
+    X, y = table
+    labels = pd.Series(dict(zip(NAMES, "xxyyzzuv", strict=True)))
+    one = SparseMultinomialNB(k=2, groups=labels).fit(X, y)
+    other = SparseMultinomialNB(k=2, groups=labels[::-1]).fit(X, y)
+    np.testing.assert_array_equal(one.support_indices_, other.support_indices_)
+    mask = pd.Series({name: name in "ah" for name in NAMES})
+    one = SparseMultinomialNB(k=4, include=mask).fit(X, y)
+    other = SparseMultinomialNB(k=4, include=mask[::-1]).fit(X, y)
+    np.testing.assert_array_equal(one.support_indices_, other.support_indices_)
+    with pytest.raises(ValueError, match="Got 'q'"):
+        SparseMultinomialNB(k=2, groups=pd.Series({"q": 1})).fit(X, y)
+
+
+def test_labels_of_groups_may_have_gaps_and_be_missing(table):
+    X, y = table
+    model = SparseMultinomialNB(k=0.5, groups=[0, 0, 1000, 1000, 500, 500, 9, 9])
+    assert model.fit(X, y).support_indices_.shape[0] == 4
+    labels = pd.array(["x", "x", None, None, "y", "y", None, "z"], dtype="string")
+    model = SparseMultinomialNB(k=2, groups=labels).fit(X, y)
+    assert model.certificate_.k == 2
+
+
+def test_stability_selection_knows_names(table):
+    X, y = table
+    for rules in ({"include": ["c"]}, {"groups": {"x": ["a", "b"]}}):
+        found = bayesieve.stability_selection(
+            NaiveFeatureSelector(k=3, **rules), X, y, n_resamples=10, random_state=0
+        )
+        assert found.frequencies_.shape == (8,)
+    assert found.frequencies_[0] == found.frequencies_[1]
+
+
+def test_a_word_that_is_not_there_can_be_excluded():
+    texts = ["good film", "bad film", "good plot", "bad plot"]
+    model = SparseTextNB(k=2, exclude=["nosuch"])
+    with pytest.warns(UserWarning, match="Got 'nosuch'. It is left aside"):
+        model.fit(texts, [1, 0, 1, 0])
+    with pytest.raises(ValueError, match="Got 'nosuch'"):
+        SparseTextNB(k=2, include=["nosuch"]).fit(texts, [1, 0, 1, 0])
+
+
+def test_one_column_alone_gains_nothing_in_a_group_as_well(table):
+    X, y = table
+    model = SparseMultinomialNB(k=1, groups=list(range(8))).fit(X, y)
+    gain = model.certificate_.objective - model.certificate_.null_objective
+    assert gain == pytest.approx(0.0, abs=1e-9)
+    assert model.certificate_.is_optimal
+
+
+def test_sentences_under_rules_speak_of_what_is_allowed(table):
+    X, y = table
+    model = SparseMultinomialNB(k=2, groups=[0, 0, 1, 1, 2, 2, 3, 3], keep_counts=True)
+    report = collect_report(model.fit(X, y), data_name="x")
+    told = "Proven: no other features that the rules allow explain the labels better."
+    assert report.sentence == told
+    assert "no others that the rules allow gain more" in report.detail
+    assert "under the rules" in str(model.certificate_)
+    page = render_report(report)
+    assert "that the rules allow" in page.split("Is it the only good answer?")[2]

@@ -40,9 +40,9 @@ def _run(arguments: argparse.Namespace) -> None:
     section, proof = report.alternatives, report.certificate
     if section is None or proof is None:
         raise CommandError(
-            "alternatives takes models of the likeliest features, with counts in the "
-            f"file or saved by select. {arguments.model!r} holds a {report.model} that "
-            "has none. Hint: bayesieve select DATA --model multinomial --save FILE."
+            "alternatives takes models of 2 to 1,000 likeliest features, saved by "
+            "select or with their counts, without --weights, --budget and "
+            f"--max-per-group. {arguments.model!r} holds another {report.model}."
         )
     items = [
         {

@@ -75,18 +75,23 @@ def has_rules(arguments: argparse.Namespace) -> bool:
 
 
 def rules_from(
-    arguments: argparse.Namespace, names: Iterable[str] | None, n_features: int
+    arguments: argparse.Namespace,
+    names: Iterable[str] | None,
+    n_features: int,
+    *,
+    numbered: bool = False,
 ) -> dict[str, Any]:
-    """The rules as estimators take them, with numbers of columns.
+    """The rules as estimators take them, by name, or by numbers of columns.
 
     Columns of svmlight files have no names: there their numbers are.
     """
     if not has_rules(arguments):
         return {}
     known = [*map(str, range(n_features) if names is None else names)]
-    place = {name: i for i, name in enumerate(known)}
+    by_name = names is not None and not numbered
+    place: dict[str, Any] = {own: own if by_name else i for i, own in enumerate(known)}
 
-    def columns(wanted: str, option: str) -> list[int]:
+    def columns(wanted: str, option: str) -> list[Any]:
         if wanted in place:
             return [place[wanted]]
         found = [place[own] for own in fnmatch.filter(known, wanted)]

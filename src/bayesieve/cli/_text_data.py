@@ -174,7 +174,7 @@ class TextData:
                 everything = full.fit_counts(counts)
         if chooses:
             with clock.measure("cross-validation"):
-                cv = self._chosen(k, everything, self._rules(counts))
+                cv = self._chosen(k, everything, self._rules(counts, numbered=True))
             k = cv.best if k == "cv" else cv.sparing
         k = default_size(counts.n_features) if k is None else k
         with clock.measure("selection"):
@@ -202,8 +202,11 @@ class TextData:
     def _held_out(self) -> Batches:
         return iter(self._test) if self._test else self._parts("Evaluating", test=True)
 
-    def _rules(self, counts: Any) -> dict[str, Any]:
-        return rules_from(self.arguments, counts.feature_names, counts.n_features)
+    def _rules(self, counts: Any, numbered: bool = False) -> dict[str, Any]:
+        return rules_from(
+            *(self.arguments, counts.feature_names, counts.n_features),
+            numbered=numbered,
+        )
 
     def _chosen(
         self, k: str, everything: Any, rules: dict[str, Any]

@@ -170,7 +170,7 @@ class L0Screener(BinaryScreener):
             price = self.regularization * problem.n_rows
             found = worth_their_price(problem, price, rules, limits)
         else:
-            found = best_by_bic_under(problem, rules, limits, name)
+            found = best_by_bic_under(problem, rules, limits)
         return found.support
 
     def _estimates(self, counts: ClassCounts) -> np.ndarray:

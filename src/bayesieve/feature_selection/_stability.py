@@ -118,7 +118,8 @@ def stability_selection(
         every = replicates_of(
             matrix, codes, classes, resampling, units, **probe._counting()
         )
-        runs.fit_counts(clone(estimator), every, float(codes.size))
+        model = clone(estimator).set_params(**reference._numbered_rules())
+        runs.fit_counts(model, every, float(codes.size))
     else:
         runs.fit_rows(estimator, X, y, resampling, units)
     return runs.result(method, level)

@@ -50,10 +50,12 @@ def alternatives_section(
         )
     if not np.array_equal(listed.supports[0], found.indices):
         return None  # a search that was stopped ended elsewhere
-    return section_of(listed, names)
+    return section_of(listed, names, under_rules=certificate.under_rules)
 
 
-def section_of(listed: Alternatives, names: NameTable) -> dict[str, Any]:
+def section_of(
+    listed: Alternatives, names: NameTable, *, under_rules: bool
+) -> dict[str, Any]:
     """What a page shows of alternatives, what matters most first."""
     support = listed.supports[0]
     lost = listed.margins[support]
@@ -61,8 +63,9 @@ def section_of(listed: Alternatives, names: NameTable) -> dict[str, Any]:
     return {
         "within": listed.within,
         "complete": listed.complete,
+        "under_rules": under_rules,
         "n_listed": len(listed),
-        "n_at_most": min(rounded(listed.n_at_most), _LARGEST_COUNT),
+        "n_at_most": rounded(min(listed.n_at_most, _LARGEST_COUNT)),
         "n_core": int(listed.core.shape[0]),
         "n_possible": int(listed.possible.shape[0]),
         "items": [
@@ -81,16 +84,18 @@ def section_of(listed: Alternatives, names: NameTable) -> dict[str, Any]:
 def count_told(section: dict[str, Any], k: int, noun: str) -> str:
     """How many choices are nearly as good, in one or two sentences."""
     share = f"{100 * section['within']:g} %"
+    # Under rules k may count groups.
+    of = " that the rules allow" if section["under_rules"] else f" of {k:,} {noun}"
     if section["complete"] and section["n_listed"] == 1:
-        return f"No other choice of {k:,} {noun} comes within {share} of this one."
+        return f"No other choice{of} comes within {share} of this one."
     if section["complete"]:
-        many = f"{section['n_listed']:,} choices of {k:,} {noun} are"
+        many = f"{section['n_listed']:,} choices{of} are"
     elif section["n_at_most"] < _LARGEST_COUNT:
         most = section["n_at_most"]
         told = f"{most:,.0f}" if most < 1e6 else f"{most:.1e}"
-        many = f"Between {section['n_listed']:,} and {told} choices of {k:,} are"
+        many = f"Between {section['n_listed']:,} and {told} choices{of} are"
     else:
-        many = f"More than {section['n_listed']:,} choices of {k:,} {noun} are"
+        many = f"More than {section['n_listed']:,} choices{of} are"
     some = "" if section["complete"] else "at least "
     any_ = "" if section["complete"] else "at most "
     return (

@@ -322,6 +322,7 @@ _alternative = record(
 _alternatives = record(
     within=_share,
     complete=flag,
+    under_rules=flag,
     n_listed=whole(),
     n_at_most=_positive,
     n_core=whole(),

@@ -521,6 +521,10 @@ class SparseTextNB(SparseNaiveBayes):
 
     # ------------------------------------------------------------------ solving
 
+    def _rules(self) -> dict[str, Any]:
+        rules = super()._rules()
+        return rules | {"is_open": True} if rules else rules
+
     def _solve(self, counts: ClassCounts) -> None:
         counts = self._without_rare_terms(counts)
         self.n_features_in_ = counts.n_features
@@ -532,7 +536,7 @@ class SparseTextNB(SparseNaiveBayes):
         """Terms and weights from the counts and from the texts behind them."""
         name = type(self).__name__
         if self._rules():
-            told = ", ".join(self._rules())
+            told = ", ".join(rule for rule in self._rules() if rule != "is_open")
             raise ValueError(
                 f"The 'weights' parameter of {name} must be False beside rules: "
                 f"weights keep to none. Got weights=True with {told}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,8 @@ def solve_additive_under(
     """The best allowed support of at most k items; None for as many as are allowed."""
     size = rules.n_items if k is None else k
     rules.check_size(size, owner)
-    found = _search(problem, problem.gains, problem.eligible, size, rules, limits)
+    varying = _varying(problem, rules)
+    found = _search(problem, problem.gains, varying, size, rules, limits)
     n_items = found.columns.shape[0]
     if k is not None and n_items < k and rules.cost is None:
         warn_of_few_features(k, n_items, what="may be selected and vary over the rows")
@@ -48,29 +50,66 @@ def solve_additive_under(
 
 
 def best_by_bic_under(
-    problem: AdditiveProblem, rules: Rules, limits: Limits, owner: str
+    problem: AdditiveProblem, rules: Rules, limits: Limits
 ) -> Solution:
     """The allowed support of least BIC, with at least one feature if any may be."""
     half = 0.5 * math.log(max(problem.n_rows, 1.0))
     price = half * np.asarray(problem.extra_parameters)
-    found = worth_their_price(problem, price, rules, limits)
-    if not found.support.shape[0]:
-        return solve_additive_under(problem, 1, rules, limits, owner)
-    return found
+    return worth_their_price(problem, price, rules, limits, least=1)
 
 
 def worth_their_price(
-    problem: AdditiveProblem, price: float | Floats, rules: Rules, limits: Limits
+    problem: AdditiveProblem,
+    price: float | Floats,
+    rules: Rules,
+    limits: Limits,
+    *,
+    least: int = 0,
 ) -> Solution:
-    """The allowed support of largest gain less the price of its columns."""
+    """The allowed support of largest gain less the price of its columns.
+
+    None may be worth it; with ``least=1`` the one that comes nearest is taken then.
+
+    Its certificate is about its gain, as every other: how much more another support of
+    as many items may gain.
+    """
     surplus = problem.gains - price
-    found = _search(problem, surplus, problem.eligible, rules.n_items, rules, limits)
-    # Of the support itself: that no other is worth more is another sentence.
+    varying = _varying(problem, rules)
+    own = rules.per_item(np.where(problem.eligible, surplus, 0.0))
+    worth = varying & (own > 0)
+    allowed = varying.copy()
+    allowed[rules.excluded] = allowed[rules.impossible] = False
+    if least and not (worth & allowed).any() and not rules.included.shape[0]:
+        nearest = np.argmax(np.where(allowed, own, -np.inf))
+        worth = allowed & (np.arange(own.shape[0]) == nearest)
+    found = _search(problem, surplus, worth, rules.n_items, rules, limits)
+    n_items = found.columns.shape[0]
+    if not n_items:
+        return _solution(problem, rules, replace(found, gain=0.0, others=-math.inf), 0)
+    best = _search(problem, problem.gains, varying, n_items, rules, limits)
+    others = best.others
+    if not np.array_equal(best.columns, found.columns):
+        others = max(others, best.gain + best.doubt)
     columns = rules.columns_of(found.columns)
-    gain = float(problem.gains[columns].sum())
-    doubt = float(problem.doubt(problem.gains[columns]).sum())
-    best = SearchResult(found.columns, gain, doubt, -math.inf, found.nodes, False)
-    return _solution(problem, rules, best, found.columns.shape[0])
+    solution = _solution(
+        problem,
+        rules,
+        replace(
+            found,
+            gain=float(problem.gains[columns].sum()),
+            doubt=float(problem.doubt(problem.gains[columns]).sum()),
+            others=others,
+        ),
+        n_items,
+    )
+    if found.stopped or best.stopped:
+        warn_of_limit(solution.certificate, found.nodes + best.nodes, limits)
+    return solution
+
+
+def _varying(problem: AdditiveProblem, rules: Rules) -> NDArray[np.bool_]:
+    """Items with a column that varies."""
+    return rules.per_item(problem.eligible.astype(np.float64)) > 0
 
 
 def all_allowed(problem: AdditiveProblem, rules: Rules) -> Solution:
@@ -87,9 +126,9 @@ def _search(
     rules: Rules,
     limits: Limits,
 ) -> SearchResult:
-    """Items of largest gain that may be together."""
+    """Items of largest gain that may be together, of those that are eligible."""
     included = rules.included
-    free = rules.per_item(eligible.astype(np.float64)) > 0
+    free = eligible.copy()
     values = rules.per_item(gains)
     free[rules.excluded] = free[rules.impossible] = False
     free[included] = True

@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -98,10 +99,12 @@ class Alternatives:
 
     def __repr__(self) -> str:
         more = "" if self.complete else " and more"
+        many = f"{len(self)} support{'' if len(self) == 1 else 's'}{more}"
+        most = "" if self.complete else "at most "
         return (
-            f"Alternatives({len(self)} supports{more} within {100 * self.within:g} % "
-            f"of a gain of {self.gains[0]:,.6g} nats; {self.core.shape[0]} features in "
-            f"all of them, {self.possible.shape[0]} in any)"
+            f"Alternatives({many} within {100 * self.within:g} % of a gain of "
+            f"{self.gains[0]:,.6g} nats; {self.core.shape[0]} features in all of them, "
+            f"{most}{self.possible.shape[0]} in any)"
         )
 
     def exchanges(self) -> dict[int, Indices]:
@@ -157,13 +160,13 @@ def alternatives_of(
 
 
 def _check_share(within: Any, limit: Any, owner: str) -> None:
-    is_share = isinstance(within, (int, float)) and not isinstance(within, bool)
+    is_share = isinstance(within, Real) and not isinstance(within, bool)
     if not is_share or not 0 <= within < 1:
         raise ValueError(
             f"The 'within' parameter of {owner} must be a share in [0, 1). "
             f"Got {within!r}."
         )
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
         raise ValueError(
             f"The 'limit' parameter of {owner} must be an int >= 1. Got {limit!r}."
         )
@@ -236,10 +239,12 @@ def count_choices(losses_in: Floats, losses_out: Floats, most: float) -> float:
     deepest = int(np.searchsorted(both, most, side="right"))
     if not deepest:
         return 1.0
-    left, right = (_ways(one, most, deepest) for one in (a, b))
-    # Pairs of sums that stay within the bins.
-    total = np.cumsum(right, axis=1)[:, ::-1]
-    return float((left * total).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        left, right = (_ways(one, most, deepest) for one in (a, b))
+        # Pairs of sums that stay within the bins.
+        total = np.cumsum(right, axis=1)[:, ::-1]
+        counted = float((left * total).sum())
+    return math.inf if math.isnan(counted) else counted
 
 
 def _ways(losses: Floats, most: float, deepest: int) -> Floats:
@@ -310,13 +315,13 @@ class _Multinomial(_Listing):
         level = gain * (1.0 - within) - outcome.doubt
         block, root = problem.relaxation(free, widen=True, share=within, warm=True)
         best = np.unique(problem.items_of(outcome.support))
+        margins, replacements = self._margins(outcome.support, gain, root, limits)
         supports, gains, complete = self._listed(
             root, free, (best, gain), level, limit, limits
         )
         inside, outside = root.decided(level)
         core = np.sort(np.concatenate([included, block.columns[inside]]))
         possible = np.sort(np.concatenate([included, block.columns[~outside]]))
-        margins, replacements = self._margins(outcome.support, gain, root, limits)
         at_most = float(len(supports))
         if not complete:
             at_most = _bounded(root, free, root.upper - level)
@@ -360,6 +365,13 @@ class _Multinomial(_Listing):
             if outcome.stopped:
                 per_item[item] = np.nan
             replaced[item] = np.setdiff1d(outcome.support, support)
+        missing = int(np.isnan(per_item[leaving]).sum())
+        if missing:
+            warn_user(
+                f"The time ended before {missing} of {leaving.shape[0]} margins were "
+                "known. Hint: raise time_limit.",
+                GapWarning,
+            )
         margins = per_item[problem.items_of(np.arange(problem.n_features))]
         of_columns = problem.items_of(support)
         nothing = np.empty(0, dtype=np.int64)

@@ -88,6 +88,7 @@ class Block:
     chosen_sums: Floats = field(default_factory=lambda: np.zeros(0))
     members: Members | None = None
     choice: Choice | None = None
+    chosen_columns: int = 0  # how many the chosen have together
 
     @classmethod
     def of(
@@ -244,8 +245,14 @@ class Block:
 
     def _is_one_column(self, positions: NDArray[np.int64]) -> bool:
         """Whether these and the chosen are one column, or none: they gain nothing."""
-        single = self.members is None and not self.has_constants
-        return single and self.chosen.shape[0] + positions.shape[0] <= 1
+        if self.has_constants or self.chosen.shape[0] + positions.shape[0] > 1:
+            return False
+        return self.chosen_columns + self._n_columns(positions) <= 1
+
+    def _n_columns(self, positions: NDArray[np.int64]) -> int:
+        if self.members is None:
+            return int(positions.shape[0])
+        return int(np.isin(self.members.place, positions).sum())
 
     def living_classes(self) -> NDArray[np.bool_]:
         """Classes with any count among the chosen columns and the candidates."""
@@ -263,8 +270,9 @@ class Block:
     ) -> Block:
         """Subproblem: these candidates stay, those join the chosen columns."""
         chosen, value, sums = self.chosen, self.chosen_value, self.chosen_sums
-        doubt = self.chosen_doubt
+        doubt, n_columns = self.chosen_doubt, self.chosen_columns
         if choose is not None and choose.shape[0]:
+            n_columns += self._n_columns(choose)
             value, sums = self.atom(choose)
             doubt += float(self.doubt[choose].sum())
             chosen = np.concatenate([chosen, self.columns[choose]])
@@ -287,6 +295,7 @@ class Block:
             sums,
             None if self.members is None else self.members.take(keep, len(self)),
             choice,
+            n_columns,
         )
 
     def is_settled(self, k: int) -> bool:

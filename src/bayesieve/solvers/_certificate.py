@@ -156,10 +156,11 @@ class Certificate:
 
     def __str__(self) -> str:
         gain = self.objective - self.null_objective
+        size = f"k={self.k}" + (" under the rules" if self.under_rules else "")
         if self.is_optimal:
-            return f"proven optimal for k={self.k}: gain {gain:,.6g} nats"
+            return f"proven optimal for {size}: gain {gain:,.6g} nats"
         short = (
-            f"k={self.k}: gain {gain:,.6g} nats, at most "
+            f"{size}: gain {gain:,.6g} nats, at most "
             f"{100 * self.relative_gap:.3g} % short of the optimum"
         )
         return f"{short}; {self.remark}" if self.remark else short

@@ -19,6 +19,7 @@ from bayesieve.solvers._choice import Choice
 from bayesieve.solvers._inputs import check_size
 from bayesieve.solvers._logs import Floats
 from bayesieve.utils._computed_once import computed_once
+from bayesieve.utils._warnings import warn_user
 
 __all__ = [
     "RULE_PARAMETERS",
@@ -215,6 +216,7 @@ def rules_of(
     max_per_group: Any = None,
     feature_cost: Any = None,
     budget: Any = None,
+    is_open: bool = False,
     owner: str,
 ) -> Rules | None:
     """Checked rules; None where nothing is asked for.
@@ -226,13 +228,16 @@ def rules_of(
         Of the columns.
     include, exclude, groups, max_per_group, feature_cost, budget
         As the user wrote them.
+    is_open : bool
+        Whether names are those of a vocabulary that need not have every word: one that
+        is not there can be left out, cost something or be in a group, with a warning.
     owner : str
         Solver or estimator, for messages.
     """
     given = (include, exclude, groups, max_per_group, feature_cost, budget)
     if all(one is None for one in given):
         return None
-    look_up = _Names(n_features, names, owner)
+    look_up = _Names(n_features, names, owner, is_open=is_open)
     group, n_groups = None, 0
     if groups is not None:
         group, n_groups = _groups(groups, look_up)
@@ -283,8 +288,11 @@ def allowed_size(k: Any, rules: Rules | None, *, solver: str) -> int:
 class _Names:
     """Columns by name, number or mask."""
 
-    def __init__(self, n_features: int, names: Any, owner: str) -> None:
+    def __init__(
+        self, n_features: int, names: Any, owner: str, *, is_open: bool
+    ) -> None:
         self.n_features, self.names, self.owner = n_features, names, owner
+        self._is_open = is_open
         self._place: dict[str, int] | None = None
 
     def columns(self, given: Any, parameter: str) -> Indices:
@@ -294,6 +302,8 @@ class _Names:
         must = f"The '{parameter}' parameter of {self.owner} must"
         if isinstance(given, str) or _is_whole(given, None):
             given = [given]
+        if _goes_by_label(given) and given.dtype == bool:
+            given = [name for name, own in given.to_dict().items() if own]
         if not isinstance(given, np.ndarray):
             if not isinstance(given, Iterable):
                 raise ValueError(
@@ -310,9 +320,18 @@ class _Names:
                 )
             return np.flatnonzero(mask)
         found = [self._column(one, must) for one in given]
-        return np.unique(np.array(found, dtype=np.int64))
+        absent = [one for one, i in zip(given, found, strict=True) if i is None]
+        if absent and not (self._is_open and parameter != "include"):
+            raise ValueError(self._unknown(absent[0], must))
+        if absent:
+            warn_user(
+                f"{self._unknown(absent[0], must)} It is left aside, as {len(absent)} "
+                f"in all.",
+                UserWarning,
+            )
+        return np.unique(np.array([i for i in found if i is not None], dtype=np.int64))
 
-    def _column(self, one: Any, must: str) -> int:
+    def _column(self, one: Any, must: str) -> int | None:
         if _is_whole(one, None):
             if not 0 <= one < self.n_features:
                 raise ValueError(
@@ -330,14 +349,15 @@ class _Names:
             )
         if self._place is None:
             self._place = {str(n): i for i, n in enumerate(self.names)}
-        if one not in self._place:
-            known = list(self._place)[:_NAMES_LOOKED_AT]
-            near = difflib.get_close_matches(one, known, n=3)
-            hint = (
-                f" Hint: did you mean {' or '.join(map(repr, near))}?" if near else ""
-            )
-            raise ValueError(f"{must} hold names of columns. Got {one!r}.{hint}")
-        return self._place[one]
+        return self._place.get(one)
+
+    def _unknown(self, one: str, must: str) -> str:
+        known = list(self._place or ())[:_NAMES_LOOKED_AT]
+        near = difflib.get_close_matches(one, known, n=3)
+        told = f"{must} hold names of columns. Got {one!r}."
+        if near:
+            told += f" Hint: did you mean {' or '.join(map(repr, near))}?"
+        return told
 
 
 def _groups(given: Any, look_up: _Names) -> tuple[Indices, int]:
@@ -346,7 +366,12 @@ def _groups(given: Any, look_up: _Names) -> tuple[Indices, int]:
     must = f"The 'groups' parameter of {look_up.owner} must"
     if isinstance(given, Mapping):
         return _listed([*given.values()], look_up, must)
-    if hasattr(given, "to_numpy"):
+    if _goes_by_label(given) and look_up.names is not None:
+        labelled = given.to_dict()
+        for name in labelled:
+            look_up.columns([name], "groups")  # refuses what is no column
+        given = [labelled.get(str(name)) for name in look_up.names]
+    elif hasattr(given, "to_numpy"):
         given = given.to_numpy()
     if not isinstance(given, np.ndarray):
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -369,9 +394,12 @@ def _groups(given: Any, look_up: _Names) -> tuple[Indices, int]:
             codes: Indices = labels.astype(np.int64, copy=low != 0)
             if low:
                 codes -= low
-            return codes, high - low + 1
+            used = np.bincount(codes) > 0
+            if not used.all():
+                codes = (np.cumsum(used) - 1)[codes]
+            return codes, int(used.sum())
     if labels.dtype == object or labels.dtype.kind == "f":
-        alone = np.array([one is None or one != one for one in labels.tolist()])
+        alone = np.array([_is_missing(one) for one in labels.tolist()])
     else:
         alone = np.zeros(n, dtype=bool)
     numbers_of: dict[Any, int] = {}
@@ -380,6 +408,24 @@ def _groups(given: Any, look_up: _Names) -> tuple[Indices, int]:
         key = ("alone", place) if alone[place] else ("group", one)
         codes[place] = numbers_of.setdefault(key, len(numbers_of))
     return codes, len(numbers_of)
+
+
+def _goes_by_label(given: Any) -> bool:
+    """Whether this is a pandas Series with names of columns for its labels."""
+    labels = getattr(given, "index", None)
+    if not hasattr(given, "to_dict") or labels is None:
+        return False
+    return all(isinstance(one, str) for one in labels)
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN and pandas' NA, which is not even unequal to itself."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
 
 
 def _labels(given: list[Any]) -> NDArray[Any]:
@@ -411,13 +457,13 @@ def _listed(lists: list[Any], look_up: _Names, must: str) -> tuple[Indices, int]
 def _costs(given: Any, look_up: _Names) -> Floats:
     n = look_up.n_features
     must = f"The 'feature_cost' parameter of {look_up.owner} must"
-    if hasattr(given, "to_dict") and all(isinstance(one, str) for one in given.index):
-        given = given.to_dict()  # a pandas Series goes by its labels
+    if _goes_by_label(given):
+        given = given.to_dict()
     if isinstance(given, Mapping):
-        named = dict(given)
-        places = [int(look_up.columns([one], "feature_cost")[0]) for one in named]
         costs = np.zeros(n)
-        costs[places] = _numbers([*named.values()], must)
+        values = _numbers([*given.values()], must)
+        for one, value in zip(given, values, strict=True):
+            costs[look_up.columns([one], "feature_cost")] = value
     else:
         costs = _numbers(given, must)
     if costs.shape != (n,):

@@ -165,7 +165,7 @@ def _solve_additive_under(
         size = _whole(k, rules.n_items, smallest=1)
         return solve_additive_under(problem, size, rules, limits, owner)
     if k == "bic":
-        return best_by_bic_under(problem, rules, limits, owner)
+        return best_by_bic_under(problem, rules, limits)
     if k == "elbow":
         size = max(additive_path(problem, rules=rules).elbow, 1)
         return solve_additive_under(problem, size, rules, limits, owner)
@@ -181,6 +181,11 @@ def _solve_additive(problem: AdditiveProblem, k: Any) -> Solution:
             return problem.solution(everything, -math.inf, problem.n_features)
         if k == "bic":
             columns = problem.best_by_bic()
-            return problem.solution(columns, -math.inf, columns.shape[0])
+            # Prices differ where columns have different numbers of categories: another
+            # one may gain more.
+            rest = problem.eligible.copy()
+            rest[columns] = False
+            following = float(problem.gains[rest].max()) if rest.any() else -math.inf
+            return problem.solution(columns, following, columns.shape[0])
         k = max(additive_path(problem).elbow, 1)
     return problem.solve(_whole(k, problem.n_features, smallest=1))
