@@ -201,6 +201,14 @@ def relax_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,
     at the anchor raised by their doubt.
     """
 
+def search_two_classes(value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], doubt: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], f1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: float, together: float, positive: bool, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_value: float, chosen_doubt: float, chosen0: float, chosen1: float, anchor0: float, anchor1: float, k: int, upper: float, share0: float, share1: float, gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: float, following: float, best_columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], best_gain: float, best_doubt: float, best_is_leaf: bool, dual_tolerance: float, branch_tolerance: float, anchor_tolerance: float, prune_tolerance: float, evaluations: int, anchors: int, rounding_nodes: int, node_limit: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], float, float, float, int, bool]:
+    """
+    Branch and bound from a root whose relaxation and best support are known: columns of
+    the best support, its gain and doubt, a bound on all others (minus infinity if they
+    are proven no better), relaxations solved, whether a limit ended it. Values are gains
+    at the anchor raised by their doubt.
+    """
+
 def class_envelope(counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], anchor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen_value: float, k: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], level: float, most: int) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
     """
     Upper bound on every support, of k candidates and the chosen columns, whose gain is no

@@ -346,6 +346,27 @@ def _(size: int) -> Call:
     )
 
 
+@kernel("search_two_classes")
+def _(size: int) -> Call:
+    # Words of one class each, nearly alike: the best ones even the classes out.
+    n, rng = max(8, size // 2), _random(size)
+    f = rng.uniform(1.0, 20.0, (2, n))
+    f *= (1.0 + 1e-3 * rng.random(n)) / (f * np.log(2 * f / f.sum(axis=0))).sum(axis=0)
+    share, k, none = np.array([0.5, 0.5]), n // 3, np.empty(0, np.int64)
+    value, doubt = _core.divergence_gains(f, share)
+    value += doubt
+    place = np.arange(n)
+    total, ordered = f.sum(axis=0), np.sort(value)[::-1]
+    candidates = (value, doubt, f[0], f[1], place, place, total.max(), total.sum())
+    chosen = (True, none, 0.0, 0.0, 0.0, 0.0, *share, k)
+    root = (ordered[:k].sum(), *share, value, ordered[k - 1], ordered[k])
+    tolerances = (1e-12, 0.02, 1e-12, 1e-11, 500, 6, 200, 300)
+    best = (none, 0.0, 0.0, False)
+    return lambda: _core.search_two_classes(
+        *candidates, *chosen, *root, *best, *tolerances
+    )
+
+
 @kernel("class_envelope")
 def _(size: int) -> Call:
     classes = 20

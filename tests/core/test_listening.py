@@ -57,7 +57,12 @@ class HeardError(Exception):
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
 @pytest.mark.parametrize(
     "case",
-    ["discretize_columns:classes", "group_tables:merges", "TextCounter.add:words"],
+    [
+        "discretize_columns:classes",
+        "group_tables:merges",
+        "search_two_classes",
+        "TextCounter.add:words",
+    ],
 )
 def test_a_signal_ends_a_kernel_by_the_exception_of_its_handler(case):
     # Work for minutes: the test ends because the signal is heard.

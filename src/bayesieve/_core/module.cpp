@@ -11,6 +11,7 @@ void register_divergence(nb::module_& m);
 void register_totals(nb::module_& m);
 void register_bernoulli(nb::module_& m);
 void register_two_class_relaxation(nb::module_& m);
+void register_two_class_search(nb::module_& m);
 void register_class_envelope(nb::module_& m);
 void register_discretization(nb::module_& m);
 void register_grouping(nb::module_& m);
@@ -30,6 +31,7 @@ NB_MODULE(_core, m) {
     register_totals(m);
     register_bernoulli(m);
     register_two_class_relaxation(m);
+    register_two_class_search(m);
     register_class_envelope(m);
     register_discretization(m);
     register_grouping(m);

@@ -30,10 +30,16 @@ from numpy.typing import NDArray
 from bayesieve import _core
 from bayesieve.solvers._block import Block
 from bayesieve.solvers._class_envelope import BoundsInUse, class_envelope
-from bayesieve.solvers._columns import ColumnTable
-from bayesieve.solvers._dual import Relaxation, relax
-from bayesieve.solvers._logs import UNIT, Floats, divergence
-from bayesieve.solvers._topk import top_k
+from bayesieve.solvers._dual import (
+    ANCHOR_TOLERANCE,
+    BRANCH_TOLERANCE,
+    DUAL_TOLERANCE,
+    MAX_ANCHORS,
+    MAX_EVALUATIONS,
+    Relaxation,
+    relax,
+)
+from bayesieve.solvers._logs import Floats
 
 __all__ = [
     "Limits",
@@ -41,15 +47,11 @@ __all__ = [
     "SearchResult",
     "branch_and_bound",
     "children",
-    "equal_columns",
-    "improve_by_swaps",
     "reduced",
 ]
 
 #: A node whose bound exceeds the best support by no more than this share is closed.
 PRUNE_TOLERANCE = 1e-11
-_GROUPING_LIMIT = 20_000
-_FEW_FREE = 16
 #: Nodes after which supports are no longer told apart that rounding makes nearly alike.
 _ROUNDING_NODES = 200
 
@@ -133,7 +135,7 @@ class _Incumbent:
         self.gain, self.doubt = -math.inf, 0.0
         #: Bound of every closed node that may hold another support as good as this one.
         self.others = -math.inf
-        self._is_leaf = False
+        self.is_leaf = False  # whether no open node holds it
 
     @property
     def sure(self) -> float:
@@ -163,14 +165,14 @@ class _Incumbent:
         columns = np.concatenate([block.chosen, block.columns[relaxation.best]])
         columns.sort()
         if np.array_equal(columns, self.columns):
-            self._is_leaf = self._is_leaf or leaf
+            self.is_leaf = self.is_leaf or leaf
             if gain - doubt > self.sure:
                 self.gain, self.doubt = gain, doubt
         # Nodes were closed because of what is sure: that must not fall.
         elif gain > self.gain and gain - doubt >= self.sure:
-            if self._is_leaf:  # nobody else will speak for it
+            if self.is_leaf:  # nobody else will speak for it
                 self.others = max(self.others, self.gain + self.doubt)
-            self.columns, self._is_leaf = columns, leaf
+            self.columns, self.is_leaf = columns, leaf
             self.gain, self.doubt = gain, doubt
         elif leaf:
             self.others = max(self.others, relaxation.upper)
@@ -178,6 +180,10 @@ class _Incumbent:
     def close(self, bound: float) -> None:
         """Keep the bound of a node that is not searched further."""
         self.others = max(self.others, bound)
+
+    def result(self, others: float, nodes: int, *, stopped: bool) -> SearchResult:
+        """It as the answer of a search."""
+        return SearchResult(self.columns, self.gain, self.doubt, others, nodes, stopped)
 
 
 def branch_and_bound(
@@ -193,21 +199,24 @@ def branch_and_bound(
     """
     best = _Incumbent()
     best.offer(root)
-    order = itertools.count()  # ties between bounds: first come, first served
-    nodes, stopped = 1, False
-    heap: list[tuple[float, int, Node]] = []
-    if limits.reached(nodes):  # grouping takes seconds where millions stay free
+    if limits.reached(1):  # grouping takes seconds where millions stay free
         others = root.others if root.others > best.sure else -math.inf
-        stopped = others > -math.inf
-        return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
+        return best.result(others, 1, stopped=others > -math.inf)
     # Equal columns have equal gains and are fixed alike: group what stays free.
     start = reduced(Node(np.arange(len(root.block)), k, root), best.sure)
     if start is None:
-        return SearchResult(best.columns, best.gain, best.doubt, -math.inf, 1, False)
-    groups = equal(start.block)
-    start = Node(groups, start.k, start.relaxation)
-    heapq.heappush(heap, (-root.upper, next(order), start))
-    bounds = BoundsInUse(root.block)
+        return best.result(-math.inf, 1, stopped=False)
+    start = Node(equal(start.block), start.k, start.relaxation)
+    search = _search_two_classes if _is_compiled(start.block) else _search
+    return search(start, best, limits)
+
+
+def _search(start: Node, best: _Incumbent, limits: Limits) -> SearchResult:
+    """From the root that fixing has left, for any block; the first bound is its own."""
+    order = itertools.count()  # ties between bounds: first come, first served
+    nodes, stopped = 1, False
+    heap: list[tuple[float, int, Node]] = [(-start.bound, next(order), start)]
+    bounds = BoundsInUse(start.block)
     while heap:
         node = heap[0][2]
         if node.bound <= best.level(nodes) and not _is_decided(node):
@@ -243,7 +252,67 @@ def branch_and_bound(
     others = max([best.others] + [-key for key, _, _ in heap])
     if others <= best.sure:  # proven, also where a limit came at the same moment
         others, stopped = -math.inf, False
-    return SearchResult(best.columns, best.gain, best.doubt, others, nodes, stopped)
+    return best.result(others, nodes, stopped=stopped)
+
+
+def _is_compiled(block: Block) -> bool:
+    """Whether the compiled search does the same: two classes, any k candidates."""
+    return (
+        block.n_classes == 2
+        and block.alpha is None
+        and block.choice is None
+        and block.members is None
+        and bool((block.anchor > 0).all())
+    )
+
+
+def _search_two_classes(start: Node, best: _Incumbent, limits: Limits) -> SearchResult:
+    """The same as `_search`, in the compiled core."""
+    block, relaxation = start.block, start.relaxation
+    shares, gains = _shares(relaxation), relaxation.gains
+    assert gains is not None
+    try:
+        with limits.in_kernels():
+            columns, gain, doubt, others, nodes, stopped = _core.search_two_classes(
+                block.value,
+                block.doubt,
+                block.counts[0],
+                block.counts[1],
+                block.columns,
+                start.groups,
+                block.largest,
+                block.together,
+                block.positive,
+                block.chosen,
+                block.chosen_value,
+                block.chosen_doubt,
+                float(block.chosen_sums[0]),
+                float(block.chosen_sums[1]),
+                float(block.anchor[0]),
+                float(block.anchor[1]),
+                start.k,
+                start.bound,
+                float(shares[0]),
+                float(shares[1]),
+                gains,
+                relaxation.floor,
+                relaxation.following,
+                best.columns,
+                best.gain,
+                best.doubt,
+                best.is_leaf,
+                DUAL_TOLERANCE,
+                BRANCH_TOLERANCE,
+                ANCHOR_TOLERANCE,
+                PRUNE_TOLERANCE,
+                MAX_EVALUATIONS,
+                MAX_ANCHORS,
+                _ROUNDING_NODES,
+                limits.nodes,
+            )
+    except _core.TimeLimitReached:  # before the first node
+        return best.result(start.bound, 1, stopped=True)
+    return SearchResult(columns.view(np.int64), gain, doubt, others, nodes, stopped)
 
 
 def _bounded(
@@ -408,88 +477,3 @@ def _least_lost(node: Node) -> int:
     if taken.all() or (taken.any() and np.isin(pick, top)):
         return int(alike[taken][-1])
     return int(alike[~taken][0])
-
-
-def equal_columns(table: ColumnTable, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A group number for each column; equal columns share it.
-
-    Counts and smoothing are compared, not their sums, which may have lost a count.
-    """
-    n = columns.shape[0]
-    if not table.is_sparse:
-        rows = np.ascontiguousarray(table.raw(columns).T)
-        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
-        return np.unique(keys.ravel(), return_inverse=True)[1].astype(np.int64).ravel()
-    if n > _GROUPING_LIMIT:
-        return np.arange(n)
-    counts, alpha = table.counts[:, columns], table.alpha_of(columns)
-    numbers: dict[tuple[float, bytes, bytes], int] = {}
-    result = np.empty(n, dtype=np.int64)
-    for j in range(n):
-        entries = slice(counts.indptr[j], counts.indptr[j + 1])
-        key = (
-            alpha[j],
-            counts.indices[entries].tobytes(),
-            counts.data[entries].tobytes(),
-        )
-        result[j] = numbers.setdefault(key, len(numbers))
-    return result
-
-
-def improve_by_swaps(
-    relaxation: Relaxation, *, width: int = 48, rounds: int = 30
-) -> None:
-    """Replace the best support by better ones that differ in one feature.
-
-    Tries the ``width`` chosen candidates of least gain against the ``width`` others of
-    largest gain. A better support makes reduced-cost fixing sharper; no bound changes.
-    """
-    block, h, best = relaxation.block, relaxation.gains, relaxation.best
-    assert h is not None
-    assert best is not None
-    inside, outside = relaxation.decided(relaxation.best_gain - relaxation.best_doubt)
-    if int((~(inside | outside)).sum()) <= _FEW_FREE:  # the search itself is as quick
-        return
-    chosen = np.zeros(len(block), dtype=bool)
-    chosen[best] = True
-    others, chosen_ones = np.flatnonzero(~chosen), np.flatnonzero(chosen)
-    out = others[top_k(h[others], width)[0]]
-    into = chosen_ones[top_k(-h[chosen_ones], width)[0]]
-    if not out.shape[0] or not into.shape[0]:
-        return
-    pool = np.concatenate([into, out])
-    member = np.concatenate(
-        [np.ones(into.shape[0], bool), np.zeros(out.shape[0], bool)]
-    )
-    part = block.counts[:, pool]
-    counts = part if block.alpha is None else part.toarray() + block.alpha[pool]
-    value, sums = block.atom(best)
-    for _ in range(rounds):
-        leaving, joining = np.flatnonzero(member), np.flatnonzero(~member)
-        new_sums = (
-            sums[:, None, None] - counts[:, leaving, None] + counts[:, None, joining]
-        )
-        np.maximum(new_sums, 0.0, out=new_sums)
-        new_value = (
-            value - block.value[pool[leaving], None] + block.value[None, pool[joining]]
-        )
-        expected = block.anchor[:, None, None] * new_sums.sum(axis=0)
-        new_gain = new_value - divergence(new_sums, expected).sum(axis=0)
-        if block.choice is not None:
-            now = np.flatnonzero(chosen)
-            allowed = block.choice.swaps(pool[leaving], pool[joining], now)
-            new_gain[~allowed] = -math.inf
-        i, j = np.unravel_index(np.argmax(new_gain), new_gain.shape)
-        old_gain = block.own_gain(value, sums)
-        if not new_gain[i, j] > old_gain + 16 * UNIT * abs(value):
-            break
-        member[leaving[i]], member[joining[j]] = False, True
-        chosen[pool[leaving[i]]], chosen[pool[joining[j]]] = False, True
-        positions = np.flatnonzero(chosen)
-        value, sums = block.atom(positions)
-        gain, doubt = block.gain_of(positions)
-        if gain <= relaxation.best_gain:
-            break
-        relaxation.best, relaxation.best_gain = positions, gain
-        relaxation.best_doubt = doubt
-        relaxation.lower = max(relaxation.lower, gain - doubt)

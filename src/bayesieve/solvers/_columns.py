@@ -11,12 +11,14 @@ from bayesieve import _core
 from bayesieve.solvers._block import Block
 from bayesieve.solvers._logs import Floats, log_or_zero
 
-__all__ = ["ColumnTable", "merged"]
+__all__ = ["ColumnTable", "equal_columns", "merged"]
 
 #: Of gains that are shown.
 ACCURACY = 2.0**-34
 #: Rounding of a gain, relative to the level it is compared with.
 ROUNDING = 1e-9
+#: Among more columns of a sparse table equal ones are not looked for.
+_GROUPING_LIMIT = 20_000
 
 
 class ColumnTable:
@@ -156,6 +158,32 @@ def merged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         return both
     distinct: NDArray[np.int64] = both[np.append(True, both[1:] != both[:-1])]
     return distinct
+
+
+def equal_columns(table: ColumnTable, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A group number for each column; equal columns share it.
+
+    Counts and smoothing are compared, not their sums, which may have lost a count.
+    """
+    n = columns.shape[0]
+    if not table.is_sparse:
+        rows = np.ascontiguousarray(table.raw(columns).T)
+        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+        return np.unique(keys.ravel(), return_inverse=True)[1].astype(np.int64).ravel()
+    if n > _GROUPING_LIMIT:
+        return np.arange(n)
+    counts, alpha = table.counts[:, columns], table.alpha_of(columns)
+    numbers: dict[tuple[float, bytes, bytes], int] = {}
+    result = np.empty(n, dtype=np.int64)
+    for j in range(n):
+        entries = slice(counts.indptr[j], counts.indptr[j + 1])
+        key = (
+            alpha[j],
+            counts.indices[entries].tobytes(),
+            counts.data[entries].tobytes(),
+        )
+        result[j] = numbers.setdefault(key, len(numbers))
+    return result
 
 
 def _as_int64(columns: Any) -> NDArray[np.int64]:

@@ -41,7 +41,7 @@ BRANCH_TOLERANCE = 0.02
 MAX_EVALUATIONS = 500
 #: Rounding up to this share of the gain needs no better anchor.
 ANCHOR_TOLERANCE = 1e-12
-_MAX_ANCHORS = 6
+MAX_ANCHORS = 6
 #: Prices of a budget that are tried for one bound.
 _MAX_PRICES = 30
 #: psi is known to this share of it.
@@ -133,7 +133,7 @@ def relax(
     start = _interior(np.where(living, shares, 0.0), living)
     best: Relaxation | None = None
     rough = math.inf
-    for _ in range(_MAX_ANCHORS):
+    for _ in range(MAX_ANCHORS):
         if block.choice is None and block.n_classes == 2 and block.alpha is None:
             result = _relax_two(block, k, start, good_enough, deadline)
         else:

@@ -25,14 +25,19 @@ from bayesieve.solvers._branch import (
     Limits,
     SearchResult,
     branch_and_bound,
-    equal_columns,
-    improve_by_swaps,
 )
-from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total, merged
+from bayesieve.solvers._columns import (
+    ROUNDING,
+    ColumnTable,
+    equal_columns,
+    least_total,
+    merged,
+)
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._group_table import GroupTable
 from bayesieve.solvers._logs import UNIT, Floats, log_ratio
 from bayesieve.solvers._rules import Rules
+from bayesieve.solvers._swaps import improve_by_swaps
 from bayesieve.solvers._topk import top_k
 from bayesieve.utils._computed_once import computed_once
 
