@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from bayesieve import _core
 from bayesieve.exceptions import GapWarning
 from bayesieve.solvers._additive import AdditiveProblem
-from bayesieve.solvers._block import Block
 from bayesieve.solvers._branch import Limits, Node, children, reduced
 from bayesieve.solvers._dual import Relaxation, relax
+from bayesieve.solvers._exchanges import exchanges
 from bayesieve.solvers._inputs import check_limits
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import DEGENERATE_MESSAGE
@@ -259,46 +259,9 @@ def _ways(losses: Floats, most: float, deepest: int) -> Floats:
 # ------------------------------------------------------------------------- models
 
 
-class _Listing:
-    """The supports of one problem, whatever its model."""
-
-    names: Any
-    n_features: int
-
-    def found(self, within: float, limit: int, limits: Limits) -> Alternatives:
-        """Solve, list, count and measure."""
-        raise NotImplementedError
-
-    def _listed(
-        self,
-        root: Relaxation,
-        k: int,
-        best: tuple[Indices, float],
-        level: float,
-        limit: int,
-        limits: Limits,
-    ) -> tuple[list[Indices], list[float], bool]:
-        """Supports in order, led by the known best one."""
-        supports, gains = [best[0]], [best[1]]
-        complete = True
-        try:
-            for items, gain in supports_above(root, k, level, limits):
-                if np.array_equal(items, best[0]):
-                    continue
-                if len(supports) >= limit:
-                    complete = False
-                    break
-                supports.append(items)
-                gains.append(min(gain, best[1]))
-        except TimeoutError:
-            complete = False
-        return supports, gains, complete
-
-
-class _Multinomial(_Listing):
+class _Multinomial:
     def __init__(self, problem: MultinomialProblem, k: int, names: Any) -> None:
         self.problem, self.k, self.names = problem, k, names
-        self.n_features = problem.n_features
 
     def found(self, within: float, limit: int, limits: Limits) -> Alternatives:
         problem = self.problem
@@ -341,6 +304,31 @@ class _Multinomial(_Listing):
             feature_names=self.names,
         )
 
+    def _listed(
+        self,
+        root: Relaxation,
+        k: int,
+        best: tuple[Indices, float],
+        level: float,
+        limit: int,
+        limits: Limits,
+    ) -> tuple[list[Indices], list[float], bool]:
+        """Supports in order, led by the known best one."""
+        supports, gains = [best[0]], [best[1]]
+        complete = True
+        try:
+            for items, gain in supports_above(root, k, level, limits):
+                if np.array_equal(items, best[0]):
+                    continue
+                if len(supports) >= limit:
+                    complete = False
+                    break
+                supports.append(items)
+                gains.append(min(gain, best[1]))
+        except TimeoutError:
+            complete = False
+        return supports, gains, complete
+
     def _margins(
         self, support: Indices, gain: float, root: Relaxation, limits: Limits
     ) -> tuple[Floats, list[Indices]]:
@@ -378,7 +366,7 @@ class _Multinomial(_Listing):
         return margins, [replaced.get(i, nothing) for i in of_columns.tolist()]
 
 
-class _Additive(_Listing):
+class _Additive:
     def __init__(
         self,
         problem: AdditiveProblem,
@@ -387,7 +375,6 @@ class _Additive(_Listing):
         names: Any,
     ) -> None:
         self.problem, self.k, self.rules, self.names = problem, k, rules, names
-        self.n_features = problem.n_features
 
     def found(self, within: float, limit: int, limits: Limits) -> Alternatives:
         problem, rules = self.problem, self.rules
@@ -406,24 +393,26 @@ class _Additive(_Listing):
         gain = fixed + float(own[top].sum())
         level = gain * (1.0 - within)
         level -= float(problem.doubt(own[top]).sum())
-        # A support within the share lacks nothing, and has nothing, farther away.
         slack = gain - level
-        near = np.flatnonzero((own >= floor - slack) & (own <= following + slack))
-        sure = np.setdiff1d(top, near, assume_unique=True)
-        block = Block.of_constants(items, own, np.zeros(items.shape[0]), None)
-        block = block.take(near, sure)
-        root = relax(block, k - sure.shape[0], block.anchor)
         best = np.sort(np.concatenate([items[top], included]))
-        supports, gains, complete = self._listed(
-            *(root, k - sure.shape[0], (items[np.sort(top)], gain - fixed)),
-            *(level - fixed, limit, limits),
-        )
-        supports = [np.sort(np.concatenate([one, included])) for one in supports]
-        gained = np.array(gains) + fixed
         threshold = 0.5 * (floor + following) if np.isfinite(following) else floor
         distance = np.abs(own - threshold)
         member = np.zeros(items.shape[0], dtype=bool)
         member[top] = True
+        inside = np.flatnonzero(member & (distance <= slack))
+        outside = np.flatnonzero(~member & (distance <= slack))
+        supports: list[Indices] = []
+        gains: list[float] = []
+        complete = True
+        for loss, left, joined in exchanges(distance[inside], distance[outside], slack):
+            if len(supports) >= limit or (supports and limits.reached(0)):
+                complete = False
+                break
+            kept = np.setdiff1d(top, inside[left], assume_unique=True)
+            chosen = items[np.concatenate([kept, outside[joined]])]
+            supports.append(np.sort(np.concatenate([chosen, included])))
+            gains.append(gain - loss)
+        gained = np.array(gains)
         at_most = float(len(supports))
         if not complete:
             at_most = count_choices(distance[member], distance[~member], slack)
