@@ -595,14 +595,20 @@ def weighted_support_sentence(certificate: Certificate, noun: str) -> str:
     )
 
 
-def weighted_detail(certificate: Certificate, noun: str) -> str:
-    """What k weighted features gain and what others could gain, in numbers."""
+def weighted_detail(
+    certificate: Certificate, noun: str, *, everything: bool = True
+) -> str:
+    """What k weighted features gain and what others could gain, in numbers.
+
+    Others are all there are, or the candidates that were looked at.
+    """
     k, one = int(certificate.k), noun.removesuffix("s")
     gain = certificate.objective - certificate.null_objective
     best = certificate.upper_bound - certificate.null_objective
-    told = f"no {k:,} {one if k == 1 else noun} can gain more than {best:,.1f}"
+    among = "" if everything else " of these candidates"
+    told = f"no {k:,} {one if k == 1 else noun}{among} can gain more than {best:,.1f}"
     if certificate.is_optimal:
-        told = "no others gain more"
+        told = f"no others{among} gain more"
     percent = share_in_percent(certificate.relative_gap)
     if not certificate.is_optimal and np.isfinite(certificate.relative_gap):
         told += f" ({percent} over these)"

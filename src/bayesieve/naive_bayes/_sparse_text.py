@@ -720,7 +720,7 @@ class SparseTextNB(SparseNaiveBayes):
         )
         return {
             "sentence": sentence,
-            "detail": weighted_detail(proof, noun),
+            "detail": weighted_detail(proof, noun, everything=False),
             "is_weighted": True,
         }
 
