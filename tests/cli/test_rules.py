@@ -89,8 +89,9 @@ def test_cross_validation_of_texts_keeps_to_rules(texts, capsys):
     [
         (("--include", "nosuch"), "--include must name features. Got 'nosuch'"),
         (("--groups", "q*"), "--groups must name features. Got 'q*'"),
-        (("--max-per-group", "2"), "--max-per-group needs"),
-        (("--budget", "2"), "--budget needs"),
+        (("--max-per-group", "2"), "--max-per-group needs --groups. Got 2 without"),
+        (("--budget", "2"), "--budget needs --cost: together they"),
+        (("--cost", "x1=2"), "--cost needs --budget: together they"),
         (("--budget", "-2"), "must be a number >= 0. Got '-2'"),
         (("--cost", "x1"), "must be NAME=COST. Got 'x1'"),
         (("--include", "x1", "--exclude", "x1"), "must not share a feature"),

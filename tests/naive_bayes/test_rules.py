@@ -204,6 +204,7 @@ def test_sparse_columns_with_groups_and_partial_fit(table):
         ({"include": [8]}, "numbers of columns from 0 to 7. Got 8"),
         ({"include": [1.5]}, "names or numbers of columns, or a mask. Got 1.5"),
         ({"exclude": [True, False]}, "one boolean for each of the 8 columns"),
+        ({"include": [0, 1, 0, 0, 0, 0, 0, 0]}, "8 numbers that are 0 or 1"),
         ({"include": ["a"], "exclude": ["a"]}, "must not share a feature. Got 'a'"),
         ({"include": list("abcde")}, "at most k=4 features. Got 5"),
         ({"groups": [1, 2]}, "one label for each of the 8 columns. Got 2 labels"),

@@ -39,6 +39,12 @@ _WORDS = (
     ),
     (r"with weights=True", "with --weights"),
     (
+        r"needs 'groups'\. Got max_per_group=(\d+) without",
+        r"needs --groups. Got \1 without",
+    ),
+    (r"needs 'feature_cost': (.*) Got feature_cost=None", r"needs --cost: \1 Got none"),
+    (r"needs 'budget': (.*) Got budget=None", r"needs --budget: \1 Got none"),
+    (
         r"is not a readable file of class counts; it must be one written by "
         r"ClassCounts\.save\. Got: .*",
         "is no file of counts, or a damaged one. Hint: bayesieve counts DATA --save "

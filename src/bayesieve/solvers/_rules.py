@@ -320,6 +320,11 @@ class _Names:
                 )
             return np.flatnonzero(mask)
         found = [self._column(one, must) for one in given]
+        if len(found) == self.n_features > 2 and set(found) <= {0, 1}:
+            raise ValueError(
+                f"{must} be a mask of booleans or numbers of columns. Got "
+                f"{self.n_features} numbers that are 0 or 1. Hint: .astype(bool)."
+            )
         absent = [one for one, i in zip(given, found, strict=True) if i is None]
         if absent and not (self._is_open and parameter != "include"):
             raise ValueError(self._unknown(absent[0], must))
