@@ -23,7 +23,8 @@ from bayesieve.solvers import Alternatives, Certificate
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._alternatives import alternatives_of
 from bayesieve.solvers._problem import MultinomialProblem
-from bayesieve.solvers._rules import Rules, rules_of
+from bayesieve.solvers._rule_input import rules_of
+from bayesieve.solvers._rules import Rules
 from bayesieve.solvers._selection import build_problem
 from bayesieve.utils._drawing import drawn
 from bayesieve.weights._weight_path import WeightPath

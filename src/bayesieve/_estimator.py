@@ -16,7 +16,8 @@ from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_con
 from bayesieve._description import Saved, SelfDescribing, describe
 from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.solvers import Alternatives
-from bayesieve.solvers._rules import RULE_PARAMETERS, Rules, rules_of
+from bayesieve.solvers._rule_input import RULE_PARAMETERS, rules_of
+from bayesieve.solvers._rules import Rules
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import (
     as_matrix,

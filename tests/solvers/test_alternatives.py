@@ -10,7 +10,7 @@ from tests.oracle.brute_force import support_gain
 from tests.oracle.instances import FAMILIES, instances
 
 from bayesieve import ClassCounts, near_optimal_supports, solve_bernoulli
-from bayesieve.solvers._alternatives import count_choices
+from bayesieve.solvers._near_supports import count_choices
 
 
 def enumerated(gain_of, columns, k):

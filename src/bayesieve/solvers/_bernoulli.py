@@ -22,7 +22,8 @@ from bayesieve.solvers._inputs import (
     row_counts,
 )
 from bayesieve.solvers._logs import Floats
-from bayesieve.solvers._rules import allowed_size, rules_of
+from bayesieve.solvers._rule_input import rules_of
+from bayesieve.solvers._rules import allowed_size
 
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
 

@@ -19,7 +19,8 @@ from bayesieve.solvers._inputs import (
 )
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
-from bayesieve.solvers._rules import Rules, allowed_size, rules_of
+from bayesieve.solvers._rule_input import rules_of
+from bayesieve.solvers._rules import Rules, allowed_size
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [

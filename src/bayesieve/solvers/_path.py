@@ -33,7 +33,8 @@ from bayesieve.solvers._inputs import (
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import certify, multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem
-from bayesieve.solvers._rules import Rules, rules_of
+from bayesieve.solvers._rule_input import rules_of
+from bayesieve.solvers._rules import Rules
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._drawing import drawn
 from bayesieve.utils._warnings import warn_user

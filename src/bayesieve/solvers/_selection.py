@@ -31,7 +31,8 @@ from bayesieve.solvers._multinomial import (
 )
 from bayesieve.solvers._path import additive_path, multinomial_path
 from bayesieve.solvers._problem import MultinomialProblem
-from bayesieve.solvers._rules import Rules, rules_of
+from bayesieve.solvers._rule_input import rules_of
+from bayesieve.solvers._rules import Rules
 
 __all__ = ["Selection", "build_problem", "check_wanted_size", "select_features"]
 
