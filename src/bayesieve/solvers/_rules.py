@@ -1,7 +1,7 @@
 """Which supports are allowed: columns fixed in or out, groups, costs and a budget.
 
-A rule as a user writes it, with names, masks or labels, becomes numbers of columns
-here, checked once. Solvers choose among *items*: columns, or whole groups of them.
+All in numbers of columns; `_rule_input` reads what users write. Solvers choose among
+*items*: columns, or whole groups of them.
 """
 
 from __future__ import annotations
