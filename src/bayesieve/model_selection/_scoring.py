@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-__all__ = ["HeldOutScorer", "mean_log_loss"]
+__all__ = ["HeldOutScorer", "log_losses", "mean_log_loss"]
 
 
 class HeldOutScorer:
@@ -56,11 +56,17 @@ def mean_log_loss(
     weight: NDArray[np.float64] | None = None,
 ) -> float:
     """Mean negative log-probability of the true class."""
+    return float(np.average(log_losses(joint, truth), weights=weight))
+
+
+def log_losses(
+    joint: NDArray[np.float64], truth: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Negative log-probability of the true class of each row."""
     posterior = joint - logsumexp(joint, axis=1, keepdims=True)
     own = posterior[np.arange(truth.size), truth]
     # A class that the training rows lack has no chance: bounded, as metrics do it.
-    loss = -np.maximum(own, np.log(np.finfo(np.float64).eps))
-    return float(np.average(loss, weights=weight))
+    return np.asarray(-np.maximum(own, np.log(np.finfo(np.float64).eps)))
 
 
 class _KnownPredictions(ClassifierMixin, BaseEstimator):

@@ -8,9 +8,24 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import (
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 
-__all__ = ["Split", "splits_for_few", "splits_of"]
+__all__ = [
+    "HELD_OUT",
+    "Split",
+    "prediction_splits",
+    "splits_for_few",
+    "splits_of",
+]
+
+HELD_OUT = 0.2  # of the rows, where one part judges
+_FOLDS = 5
+#: Entries times classes from which one part is enough, and five would take minutes.
+_MUCH_WORK = 2e7
 
 #: Numbers of the training rows and of the test rows.
 Split: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -42,4 +57,26 @@ def splits_for_few(cv: Any, codes: NDArray[np.int64], owner: str) -> list[Split]
         cv = min(int(cv), most)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
+        return splits_of(cv, codes)
+
+
+def prediction_splits(
+    codes: NDArray[np.int64], n_entries: float, random_state: Any = 0
+) -> list[Split]:
+    """Splits to choose a model for prediction by: five folds, or one part held out.
+
+    `n_entries` are the values of the matrix that are not zero: a path of penalties
+    reads each once for every class and step. No splits where no class has two rows.
+    """
+    sizes = np.bincount(codes)
+    sizes = sizes[sizes > 0]
+    if sizes.max() < 2:
+        return []
+    cv: Any = StratifiedKFold(
+        min(_FOLDS, int(sizes.max())), shuffle=True, random_state=random_state
+    )
+    if n_entries * sizes.size > _MUCH_WORK and sizes.min() >= 2:
+        cv = StratifiedShuffleSplit(1, test_size=HELD_OUT, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows
         return splits_of(cv, codes)

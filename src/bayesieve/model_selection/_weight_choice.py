@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from bayesieve.counts import ClassCounts
 from bayesieve.model_selection._choice import choose
 from bayesieve.model_selection._fold_counts import training_counts
-from bayesieve.model_selection._scoring import mean_log_loss
+from bayesieve.model_selection._scoring import log_losses, mean_log_loss
 from bayesieve.model_selection._splits import Split
 from bayesieve.weights._candidate_columns import candidate_block
 from bayesieve.weights._result import Progress, Stopped
@@ -28,6 +29,7 @@ from bayesieve.weights._wide_solver import CountedRows, WideSettings, WideSolver
 __all__ = [
     "SHARES",
     "Fold",
+    "HeldOutPath",
     "WeightChoice",
     "choose_penalty",
     "choose_share",
@@ -38,11 +40,41 @@ __all__ = [
 Floats = NDArray[np.float64]
 #: Shares of the penalty tried when the relaxation is to be chosen.
 SHARES = (1.0, 0.5, 0.2, 0.0)
-_RATIO = 0.6  # between the penalties of the path that is judged on held-out rows
+_RATIO = 0.7  # between the penalties of the path that is judged on held-out rows
 #: Penalties without a better loss that end it, once there are so many features, and so
-#: many times those of the best: a few columns of huge counts enter long before others.
+#: many times those of the best (a few columns of huge counts enter long before others)
+#: or a loss that is worse by so many standard errors.
 _PATIENCE = 4
+_CLEARLY = 3.0
 _FEW_FEATURES, _MANY_TIMES = 20, 4
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutPath:
+    """How penalties did on rows that were not fitted, from the largest on.
+
+    Attributes
+    ----------
+    penalties : ndarray of shape (n_penalties,)
+        For all rows.
+    sizes : ndarray of shape (n_penalties,)
+        Mean number of features.
+    loss : ndarray of shape (n_penalties,)
+        Mean log loss of a row.
+    error : ndarray of shape (n_penalties,)
+        Standard error of what a row loses against the best penalty. Rows are compared
+        with themselves: how hard they are is the same for all penalties, and would hide
+        differences that matter.
+    best, within_error : int
+        Places of the least loss, and of the largest penalty within one error of it.
+    """
+
+    penalties: Floats
+    sizes: Floats
+    loss: Floats
+    error: Floats
+    best: int
+    within_error: int
 
 
 @dataclass(frozen=True)
@@ -52,6 +84,14 @@ class WeightChoice:
     penalty: float
     share: float
     stopped: Stopped
+    path: HeldOutPath | None = None
+
+    def scaled(self, factor: float) -> WeightChoice:
+        """The same with so many times the penalty."""
+        path = self.path
+        if path is not None:
+            path = replace(path, penalties=factor * path.penalties)
+        return replace(self, penalty=factor * self.penalty, path=path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +115,10 @@ class Fold:
         if found.offset is not None:
             joint += w @ found.offset[used]
         return joint
+
+    def losses(self, state: PathPoint | WeightState) -> Floats:
+        """Log loss of each test row."""
+        return log_losses(self.joint(state), self.codes)
 
     def score(self, state: PathPoint | WeightState) -> float:
         """Log loss on the test rows, negative."""
@@ -155,45 +199,114 @@ def choose_share(
 def choose_penalty(
     rows: CountedRows,
     settings: WideSettings,
-    split: Split,
+    splits: Sequence[Split],
     counting: dict[str, Any],
     shares: Sequence[float],
+    *,
+    rule: str = "best",
     time_limit: float | None = None,
+    tell: Callable[[int, int], None] | None = None,
 ) -> WeightChoice:
-    """Penalty and share of least log loss on the test rows of one split.
+    """Penalty and share by the log loss of rows that were not fitted.
 
-    The path goes down until the loss has not fallen for a while although features have
-    joined, or time is up. The penalty is scaled to all rows: a sum over more rows needs
-    more to weigh against it.
+    In every fold the path goes down until the loss has not fallen for a while although
+    features have joined, or time is up. Penalties are those of all rows: a sum over
+    fewer rows needs less to weigh against it. `rule` is "best", or "1se": the sparsest
+    of those that `HeldOutPath` cannot tell from the best. `tell` is called with fold
+    and number of penalties before each.
     """
-    (fold,) = _folds(rows, settings, [split], counting, time_limit)
-    solver = fold.solver
-    penalty = solver.path.largest
-    penalties, scores = [penalty], [np.full(len(shares), np.nan)]
-    best, failures, best_size, size = -np.inf, 0, 0, 0
-    with solver.stoppable():
-        while penalty >= solver.least_penalty > 0.0:
+    largest, done = 0.0, list[_FoldPath]()
+    stopped: Stopped = "converged"
+    for f, fold in enumerate(_folds(rows, settings, splits, counting, time_limit)):
+        largest = largest or fold.solver.path.largest / fold.share_of_rows
+        own = _FoldPath(fold, largest, shares)
+        with fold.solver.stoppable():
+            own.descend(None if tell is None else partial(tell, f))
+        stopped = fold.solver.progress.stopped
+        if stopped == "converged" or not done:
+            done.append(own)
+        if stopped != "converged":
+            break
+    scored = [own for own in done if own.losses]
+    if not scored:
+        return WeightChoice(largest, shares[0], stopped)
+    path, setting = _held_out_path(scored, largest)
+    place = path.within_error if rule == "1se" else path.best
+    return WeightChoice(float(path.penalties[place]), shares[setting], stopped, path)
+
+
+class _FoldPath:
+    """Losses of the test rows of one fold, penalty by penalty."""
+
+    def __init__(self, fold: Fold, largest: float, shares: Sequence[float]) -> None:
+        self.fold, self._penalty, self._shares = fold, largest, shares
+        self.losses: list[Floats] = []  # of shape (n_shares, n_test) each
+        self.sizes: list[int] = []
+
+    def descend(self, tell: Callable[[int], None] | None) -> None:
+        """Follow the path to its end."""
+        fold, solver = self.fold, self.fold.solver
+        penalty, least = self._penalty * fold.share_of_rows, solver.least_penalty
+        best, failures, best_size, size = np.inf, 0, 0, 0
+        least_losses, worse = np.zeros(0), False
+        # The first penalty is the largest of another fold, maybe beyond this one's end.
+        while least > 0.0 and (penalty >= least or not self.losses):
             many = max(_FEW_FEATURES, _MANY_TIMES * best_size)
-            if failures >= _PATIENCE and size >= many:
+            if failures >= _PATIENCE and (size >= many or worse):
                 break
+            if tell is not None:
+                tell(len(self.losses))
             point = solver.path.solve(penalty)
             support = np.flatnonzero(point.weights)
-            penalties.append(penalty)
-            scores.append(np.full(len(shares), np.nan))
-            for i, share in enumerate(shares):
-                state = solver.refit(point, support, share, stay=False)
-                scores[-1][i] = fold.score(state)
-            improved, size = scores[-1].max() > best, support.size
-            failures = 0 if improved else failures + 1
-            if improved:
-                best, best_size = scores[-1].max(), size
+            found = np.array(
+                [
+                    fold.losses(solver.refit(point, support, share, stay=False))
+                    for share in self._shares
+                ]
+            )
+            self.losses.append(found)
+            self.sizes.append(size := support.size)
+            means = np.average(found, axis=1, weights=fold.weight)
+            own = found[np.argmin(means)]
+            if means.min() < best:
+                best, best_size, failures, least_losses = means.min(), size, 0, own
+            else:
+                behind, failures = own - least_losses, failures + 1
+                error = behind.std() / np.sqrt(behind.size)
+                clear = behind.mean() > _CLEARLY * error
+                worse = clear and size >= _FEW_FEATURES
             penalty *= _RATIO
-    choice = choose(np.array(scores).T[:, :, None])
-    place, setting = (0, 0) if choice is None else (choice.best, choice.setting)
-    return WeightChoice(
-        penalties[place] / fold.share_of_rows,
-        shares[setting],
-        solver.progress.stopped,
+
+
+def _held_out_path(
+    folds: Sequence[_FoldPath], largest: float
+) -> tuple[HeldOutPath, int]:
+    """The path over the rows of all folds, of the share of least loss; its number."""
+    n = min(len(own.losses) for own in folds)
+    losses = np.concatenate([np.array(own.losses[:n]) for own in folds], axis=2)
+    weight = np.concatenate(
+        [
+            np.ones(own.fold.test.size) if own.fold.weight is None else own.fold.weight
+            for own in folds
+        ]
+    )
+    mean = np.average(losses, axis=2, weights=weight)  # (n_penalties, n_shares)
+    setting = int(np.unravel_index(np.argmin(mean), mean.shape)[1])
+    own, mean = losses[:, setting], mean[:, setting]
+    best = int(np.argmin(mean))
+    behind = own - own[best]
+    spread = behind - (mean - mean[best])[:, None]
+    error = np.sqrt((weight * spread) ** 2 @ np.ones_like(weight)) / weight.sum()
+    return (
+        HeldOutPath(
+            np.asarray(largest * _RATIO ** np.arange(n), dtype=np.float64),
+            np.array([fold.sizes[:n] for fold in folds]).mean(axis=0),
+            mean,
+            error,
+            best,
+            int(np.flatnonzero(mean - mean[best] <= error)[0]),
+        ),
+        setting,
     )
 
 

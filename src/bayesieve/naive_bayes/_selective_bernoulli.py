@@ -50,9 +50,11 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
 
     Parameters
     ----------
-    k : int or float, optional
+    k : int, float, "cv" or "1se", optional
         Wanted number of features, or a share of them in (0, 1): the penalty is searched
-        that gives so many.
+        that gives so many. "cv" takes the penalty of least log loss in the folds of
+        `cv`, "1se" the largest whose rows lose, against the best, no more than one
+        standard error of that difference: both predict best with ``relaxed=False``.
     regularization : float, optional
         The penalty lambda itself. With neither `k` nor `regularization` it is chosen on
         held-out rows.

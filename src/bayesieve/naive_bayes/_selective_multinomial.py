@@ -34,10 +34,12 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
 
     Parameters
     ----------
-    k : int or float, optional
+    k : int, float, "cv" or "1se", optional
         Wanted number of features, or a share of them in (0, 1): the penalty is searched
         that gives so many. A refit may set some of them to zero, so k is what there
-        will be at most.
+        will be at most. "cv" takes the penalty of least log loss in the folds of `cv`,
+        "1se" the largest whose rows lose, against the best, no more than one standard
+        error of that difference: both predict best with ``relaxed=False``.
     regularization : float, optional
         The penalty lambda itself, in nats for a weight of one. With neither `k` nor
         `regularization` it is chosen: a fifth of the rows is held out, the penalty of
@@ -77,7 +79,7 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         gap shrinks. It raises the likelihood of the training rows; on other rows it is
         often not better.
     cv : int, splitter or iterable of splits, default=5
-        For ``relaxed="auto"``.
+        For ``k="cv"`` and ``"1se"``, and for ``relaxed="auto"``.
     time_limit : float, optional
         Time for the optimisation, half of it for what is to be chosen on held-out rows;
         then, or after Ctrl-C, the best so far is kept.
@@ -110,6 +112,10 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
     path_ : WeightPath
         Weights for decreasing penalties: ``lambdas``, ``weights`` (sparse),
         ``n_features``, ``nll``, ``dual_gap``.
+    lambda_best_, lambda_1se_, cv_results_
+        Where the penalty was chosen: the two penalties of "cv" and "1se", and how each
+        did (``mean_test_score`` is minus the log loss, ``error_to_best`` the standard
+        error of its difference to the best, ``n_features`` the mean size).
     dual_gap_ : float
         Proven distance, in nats, of the penalised solution to the best weights of any
         of the features at this penalty. NaN where nothing is proven: ``exponent < 1``,

@@ -26,7 +26,12 @@ from bayesieve._description import (
 )
 from bayesieve._estimator import RowCounter
 from bayesieve.counts import ClassCounts
-from bayesieve.model_selection._splits import Split, splits_for_few, splits_of
+from bayesieve.model_selection._splits import (
+    HELD_OUT,
+    Split,
+    splits_for_few,
+    splits_of,
+)
 from bayesieve.model_selection._weight_choice import (
     SHARES,
     WeightChoice,
@@ -34,6 +39,13 @@ from bayesieve.model_selection._weight_choice import (
     choose_share,
 )
 from bayesieve.naive_bayes._base import SupportClassifier
+from bayesieve.naive_bayes._penalty_choice import (
+    CHOICE_SAVED,
+    choice_described,
+    drop_choice,
+    keep_choice,
+    penalties_told,
+)
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._validation import as_matrix, label_array, refuse_one_class
@@ -51,8 +63,6 @@ from bayesieve.weights._wide_solver import (
 )
 
 __all__ = ["SelectiveWideNB", "WideWeightedNB", "information_penalty", "term_sizes"]
-
-_HELD_OUT = 0.2  # of the rows, when the penalty is to be chosen
 
 
 class WideWeightedNB(SupportClassifier, RowCounter):
@@ -332,6 +342,7 @@ class SelectiveWideNB(WideWeightedNB):
         "k": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"cv", "1se"}),
             None,
         ],
         "regularization": [Interval(Real, 0, None, closed="left"), None],
@@ -341,6 +352,12 @@ class SelectiveWideNB(WideWeightedNB):
         "warm_start": ["boolean"],
         "callback": [callable, None],
     }
+
+    _saved: ClassVar[dict[str, Saved]] = CHOICE_SAVED
+
+    def _describe(self) -> Description:
+        """Beside the model, how the penalty was chosen."""
+        return replace(super()._describe(), **choice_described(self))
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SelectiveWideNB:
@@ -414,10 +431,10 @@ class SelectiveWideNB(WideWeightedNB):
         self
         """
         name = type(self).__name__
-        if (self.k is None) == (self.regularization is None):
+        if isinstance(self.k, str) or (self.k is None) == (self.regularization is None):
             raise ValueError(
-                f"{name}.fit_chunks needs k or regularization, one of the two. "
-                f"Got k={self.k!r} and regularization={self.regularization!r}."
+                f"{name}.fit_chunks needs a number k or regularization, one of the "
+                f"two. Got k={self.k!r} and regularization={self.regularization!r}."
             )
         if self.relaxed == "auto":
             raise ValueError(
@@ -511,20 +528,23 @@ class SelectiveWideNB(WideWeightedNB):
         return tell if bar.shown or self.callback is not None else None
 
     def _check_exact(self) -> None:
-        if self.exact and self.k is None:
+        if self.exact and (self.k is None or isinstance(self.k, str)):
             raise ValueError(
                 f"The 'exact' parameter of {type(self).__name__} must be False without "
-                "k: the search is for the best k features. Got True with k=None."
+                "a number k: the search is for the best k features. Got True with "
+                f"k={self.k!r}."
             )
 
     def _wanted_size(self, n_features: int) -> int | None:
         if isinstance(self.k, bool):
             raise ValueError(
                 f"The 'k' parameter of {type(self).__name__} must be an int >= 1, a "
-                f"share in (0, 1) or None. Got {self.k!r}."
+                f"share in (0, 1), 'cv', '1se' or None. Got {self.k!r}."
             )
-        if self.k is None or isinstance(self.k, Integral):
-            return None if self.k is None else int(self.k)
+        if self.k is None or isinstance(self.k, str):
+            return None
+        if isinstance(self.k, Integral):
+            return int(self.k)
         return max(1, round(float(self.k) * n_features))
 
     def _chosen(self, rows: CountedRows, settings: WideSettings) -> WideSettings:
@@ -533,12 +553,26 @@ class SelectiveWideNB(WideWeightedNB):
         limit = None if self.time_limit is None else 0.5 * self.time_limit
         counting = self._counting()
         choice: WeightChoice
+        drop_choice(self)
         if settings.k is None and settings.regularization is None:
-            split = self._held_out(rows)
-            if split is None:
-                return replace(settings, regularization=information_penalty(rows))
-            choice = choose_penalty(rows, settings, split, counting, shares, limit)
+            splits = self._penalty_splits(rows)
+            if not splits:
+                return replace(
+                    settings, regularization=information_penalty(rows.total_weight)
+                )
+            with self._bar() as bar:
+                choice = choose_penalty(
+                    rows,
+                    settings,
+                    splits,
+                    counting,
+                    shares,
+                    rule="1se" if self.k == "1se" else "best",
+                    time_limit=limit,
+                    tell=penalties_told(bar),
+                )
             settings = replace(settings, regularization=choice.penalty)
+            keep_choice(self, choice.path)
         elif self.relaxed == "auto":
             choice = choose_share(rows, settings, self._splits(rows), counting, limit)
         else:
@@ -546,20 +580,22 @@ class SelectiveWideNB(WideWeightedNB):
         warn_if_interrupted(type(self).__name__, choice.stopped)
         return replace(settings, share=choice.share)
 
-    def _held_out(self, rows: CountedRows) -> Split | None:
-        """Training and test rows; None where a class has a single row."""
+    def _penalty_splits(self, rows: CountedRows) -> list[Split]:
+        """Folds of `cv`, or one part held out; none where a class has a single row."""
+        if isinstance(self.k, str):
+            return self._splits(rows)
         sizes = np.bincount(rows.codes, minlength=rows.counts.n_classes)
-        if sizes[sizes > 0].min() < 2 or _HELD_OUT * rows.codes.size < sizes.size:
-            return None
+        if sizes[sizes > 0].min() < 2 or HELD_OUT * rows.codes.size < sizes.size:
+            return []
         splitter = StratifiedShuffleSplit(
-            1, test_size=_HELD_OUT, random_state=self.random_state
+            1, test_size=HELD_OUT, random_state=self.random_state
         )
-        return splits_of(splitter, rows.codes)[0]
+        return splits_of(splitter, rows.codes)
 
 
-def information_penalty(rows: CountedRows) -> float:
+def information_penalty(n_rows: float) -> float:
     """Half the logarithm of the rows for each weight: what BIC asks of a parameter."""
-    return 0.5 * float(np.log(max(rows.total_weight, 2.0)))
+    return 0.5 * float(np.log(max(n_rows, 2.0)))
 
 
 def term_sizes(found: WideFit, counts: ClassCounts) -> np.ndarray:

@@ -160,7 +160,9 @@ class SelectiveWideNBCV(WideWeightedNB):
         """Penalty and share to fit: the best, or the largest within one error of it."""
         choice = choose(scores)
         if choice is None:
-            self.lambda_best_ = self.lambda_1se_ = information_penalty(rows)
+            self.lambda_best_ = self.lambda_1se_ = information_penalty(
+                rows.total_weight
+            )
             self.best_score_, share = np.nan, shares[0]
         else:
             self.lambda_best_ = float(penalties[choice.best])

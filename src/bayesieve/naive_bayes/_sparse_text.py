@@ -27,17 +27,26 @@ from bayesieve.counts._selection import documents_with, prune
 from bayesieve.counts._texts import count_texts
 from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
-from bayesieve.naive_bayes._selective_wide import term_sizes
+from bayesieve.naive_bayes._penalty_choice import (
+    CHOICE_SAVED,
+    choice_described,
+    drop_choice,
+    keep_choice,
+    penalties_told,
+)
+from bayesieve.naive_bayes._selective_wide import information_penalty, term_sizes
 from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
-from bayesieve.naive_bayes._text_weights import fit_term_weights
+from bayesieve.naive_bayes._text_weights import TermWeights
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._term_names import TermNames
 from bayesieve.text._unspaced import warn_if_unspaced
+from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._validation import encode_labels, label_array, refuse_one_class
+from bayesieve.utils._warnings import warn_if_interrupted
 
 __all__ = ["SparseTextNB"]
 
@@ -62,21 +71,30 @@ _OF_WEIGHTS = {
 
 
 class SparseTextNB(SparseNaiveBayes):
-    r"""Naive Bayes on the k best terms of raw texts, with a certificate.
+    r"""Naive Bayes on few terms of raw texts: weighted to predict, or proven best.
 
-    The same model as `CountVectorizer` followed by `SparseMultinomialNB` (or
-    `SparseBernoulliNB`) with the same parameters: same terms, same probabilities. Terms
-    are counted by class in the compiled core, so `fit` never makes a document-term
-    matrix, and prediction looks for the selected terms only. The support is **exact**
+    ``SparseTextNB("1se", weights=True)`` classifies best: the number of terms is chosen
+    by texts that were not fitted, and each term has a weight in [0, 1], so that terms
+    that say the same count once. ``SparseTextNB(20)`` gives the 20 terms that explain
+    the labels best, with a proof that no others do better; they make a worse classifier
+    than the weights.
+
+    Terms are counted by class in the compiled core, so counting never makes a
+    document-term matrix, and prediction looks for the selected terms only. Without
+    weights it is the same model as `CountVectorizer` followed by `SparseMultinomialNB`
+    (or `SparseBernoulliNB`): same terms, same probabilities. The support is **exact**
     unless the time limit is hit; then it is **bounded**, with a `GapWarning` and the
-    true gap in `certificate_`.
+    true gap in `certificate_`. Weights are **exact** among the candidates up to
+    `dual_gap_`.
 
     Parameters
     ----------
-    k : int, float, "all", "elbow" or "bic", default=1000
+    k : int, float, "all", "elbow", "bic", "cv" or "1se", default=1000
         Number of terms, a share of them in (0, 1), all of them (plain naive Bayes), or
         chosen from the path over k. Above the number of terms, all are used, with a
-        warning.
+        warning. With ``weights=True`` also "cv", the number of least log loss in texts
+        that were not fitted (five folds; a fifth held out of many texts), or "1se", the
+        fewest whose texts lose no more than one standard error against it.
     model : {"multinomial", "bernoulli"}, default="multinomial"
         Whether the occurrences of a term count, or its presence and its absence.
     weights : bool, default=False
@@ -125,6 +143,8 @@ class SparseTextNB(SparseNaiveBayes):
         See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    verbose : bool, default=False
+        Whether to show how far the choice of k is, on a terminal or in a notebook.
 
     Attributes
     ----------
@@ -143,6 +163,8 @@ class SparseTextNB(SparseNaiveBayes):
     lambda_, dual_gap_, path_
         With ``weights=True``: as in `SelectiveMultinomialNB`, but the gap is that over
         the candidates.
+    lambda_best_, lambda_1se_, cv_results_
+        With ``k="cv"`` or ``"1se"``: as in `SelectiveMultinomialNB`.
     feature_log_prob_ : ndarray of shape (n_classes, k_)
         Log-probability of each selected term given the class.
     coef_ : ndarray of shape (1, k_)
@@ -192,11 +214,20 @@ class SparseTextNB(SparseNaiveBayes):
     array([1, 0])
     >>> model.certificate_.is_optimal
     True
+
+    The model to predict with:
+
+    >>> from bayesieve.datasets import load_sms_spam
+    >>> messages, labels = load_sms_spam(return_X_y=True)
+    >>> model = SparseTextNB("1se", weights=True).fit(messages, labels)
+    >>> model.predict(["You have won a prize! Call now to claim", "See you at home"])
+    array(['spam', 'ham'], dtype='<U4')
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseNaiveBayes._parameter_constraints,
         "model": [StrOptions(set(_KINDS))],
+        "k": [*SparseNaiveBayes._parameter_constraints["k"], StrOptions({"cv", "1se"})],
         "weights": ["boolean"],
         "alpha": alpha_constraint(),
         "analyzer": [StrOptions({"word", "char", "char_wb"})],
@@ -211,6 +242,7 @@ class SparseTextNB(SparseNaiveBayes):
         "decode_error": [StrOptions({"strict", "ignore", "replace"})],
         "n_jobs": [Integral, None],
         "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
+        "verbose": ["verbose"],
     }
     _noun = "terms"
     _saved: ClassVar[dict[str, Saved]] = {
@@ -222,6 +254,7 @@ class SparseTextNB(SparseNaiveBayes):
         "counts_": Saved("counts", optional=True),  # rare terms are among them
         **_OF_WEIGHTS,
         "_n_proven": Saved("int", optional=True),
+        **CHOICE_SAVED,
     }
 
     def __init__(
@@ -254,6 +287,7 @@ class SparseTextNB(SparseNaiveBayes):
         feature_cost: Any = None,
         budget: float | None = None,
         keep_counts: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.k = k
         self.model = model
@@ -282,6 +316,7 @@ class SparseTextNB(SparseNaiveBayes):
         self.feature_cost = feature_cost
         self.budget = budget
         self.keep_counts = keep_counts
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting
 
@@ -525,6 +560,15 @@ class SparseTextNB(SparseNaiveBayes):
         rules = super()._rules()
         return rules | {"is_open": True} if rules else rules
 
+    def _wanted_size(self) -> Any:
+        if self.k in ("cv", "1se"):
+            raise ValueError(
+                f"The 'k' parameter of {type(self).__name__} must be an int, a share, "
+                f"'all', 'elbow' or 'bic' with weights=False. Got {self.k!r}. Hint: "
+                "weights=True chooses the number of terms for prediction."
+            )
+        return self.k
+
     def _solve(self, counts: ClassCounts) -> None:
         counts = self._without_rare_terms(counts)
         self.n_features_in_ = counts.n_features
@@ -543,33 +587,25 @@ class SparseTextNB(SparseNaiveBayes):
             )
         if self.k == "all":
             raise ValueError(
-                f"The 'k' parameter of {name} must be an int, a share, 'elbow' or "
-                "'bic' with weights=True. Got 'all'."
+                f"The 'k' parameter of {name} must be an int, a share, 'elbow', 'bic', "
+                "'cv' or '1se' with weights=True. Got 'all'."
             )
         self._drop_counts()
         everything = counts
         counts = self._without_rare_terms(counts)
-        k = self.k
-        if isinstance(k, str):
-            selection = select_features(
-                counts, k, model=self.model, alpha=self.alpha, owner=name
-            )
-            k = selection.solution.support.size
-        elif not isinstance(k, Integral):
-            k = max(2, round(float(k) * counts.n_features))
         with np.errstate(divide="ignore"):
             learnt = np.log(counts.class_count / counts.class_count.sum())
+        terms = TermWeights(
+            counts,
+            lambda names: self._term_rows(names, batches),
+            self.model,
+            self.alpha,
+            learnt,
+            self.memory_budget,
+            name,
+        )
         with limited_threads(self.n_jobs):
-            found = fit_term_weights(
-                counts,
-                lambda names: self._term_rows(names, batches),
-                int(k),
-                model=self.model,
-                alpha=self.alpha,
-                log_prior=learnt,
-                memory=self.memory_budget,
-                owner=name,
-            )
+            found = terms.fit(**self._wanted_weights(terms))
         self.n_features_in_ = counts.n_features
         self.classes_ = counts.classes
         self.class_count_ = counts.class_count
@@ -589,6 +625,29 @@ class SparseTextNB(SparseNaiveBayes):
         if self.keep_counts:
             self.counts_, self._counted_with = everything, self._count_options()
         return self
+
+    def _wanted_weights(self, terms: TermWeights) -> dict[str, Any]:
+        """How many terms, or which penalty, as `TermWeights.fit` takes it."""
+        drop_choice(self)
+        if self.k in ("cv", "1se"):
+            rule = "1se" if self.k == "1se" else "best"
+            bar = ProgressBar("Choosing the number of terms")
+            bar.shown = bar.shown and bool(self.verbose)
+            with bar:
+                found = terms.choose(rule, penalties_told(bar))
+            if found is None:
+                few = information_penalty(float(terms.counts.class_count.sum()))
+                return {"regularization": few, "share": 1.0}
+            warn_if_interrupted(terms.owner, found.stopped)
+            keep_choice(self, found.path)
+            return {"regularization": found.penalty, "share": found.share}
+        if isinstance(self.k, str):
+            options = {"model": self.model, "alpha": self.alpha, "owner": terms.owner}
+            selection = select_features(terms.counts, self.k, **options)
+            return {"k": int(selection.solution.support.size)}
+        if isinstance(self.k, Integral):
+            return {"k": int(self.k)}
+        return {"k": max(2, round(float(self.k) * terms.counts.n_features))}
 
     def _term_rows(
         self, names: TermNames, batches: Batches
@@ -646,6 +705,7 @@ class SparseTextNB(SparseNaiveBayes):
             "_n_proven",
         ):
             self.__dict__.pop(name, None)  # of an earlier fit with weights
+        drop_choice(self)
 
     def _keep_terms(self, counts: ClassCounts) -> None:
         """Keep the selected terms, and nothing of the size of the vocabulary."""
@@ -702,6 +762,7 @@ class SparseTextNB(SparseNaiveBayes):
             dual_gap=self.dual_gap_,
             weight_path=self.path_,
             penalty=self.lambda_,
+            **choice_described(self),
         )
 
     def _weights_proof(self) -> dict[str, Any]:

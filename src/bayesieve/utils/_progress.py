@@ -1,19 +1,43 @@
-"""A line on the terminal that says how far a long job is."""
+"""A line on the terminal or in a notebook that says how far a long job is."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import TextIO
 
-__all__ = ["ProgressBar"]
+__all__ = ["ProgressBar", "in_notebook", "listening"]
+
+#: Hears of the steps of bars that are not shown themselves.
+Listener = Callable[[str], None]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Give what bars would write, but do not show, to a function."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def in_notebook() -> bool:
+    """Whether cells show what is written: a notebook is no terminal, but has lines."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 class ProgressBar:
     """One line on standard error, redrawn at most ten times a second.
 
-    Nothing is written unless the stream is a terminal, so logs stay clean.
+    Nothing is written unless the stream is a terminal or a notebook, so logs stay
+    clean. A bar that is not shown tells its steps to whoever is `listening`.
 
     Parameters
     ----------
@@ -30,14 +54,15 @@ class ProgressBar:
         self.title = title
         self.total = total
         self.stream = sys.stderr if stream is None else stream
-        self.shown = self.stream.isatty()
+        self.shown = self.stream.isatty() or (stream is None and in_notebook())
         self._drawn_at = 0.0
         self._width = 0
 
     def update(self, step: int, note: str = "") -> None:
         """Draw the line for a step, if it is time."""
         now = time.monotonic()
-        if not self.shown or now - self._drawn_at < 0.1:
+        listener = None if self.shown else _listener.get()
+        if not (self.shown or listener) or now - self._drawn_at < 0.1:
             return
         self._drawn_at = now
         if self.total:
@@ -48,6 +73,9 @@ class ProgressBar:
         else:
             text = f"{self.title} {step}"
         text = f"{text}  {note}".rstrip()
+        if listener is not None:
+            listener(text)
+            return
         self.stream.write("\r" + text.ljust(self._width))
         self.stream.flush()
         self._width = len(text)
