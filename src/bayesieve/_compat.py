@@ -5,6 +5,7 @@ When one of them moves, this is the file to change.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ __all__ = [
     "available_if",
     "check_sample_weight",
     "fit_context",
+    "l1_logistic_regression",
     "safe_indexing",
 ]
 
@@ -38,3 +40,12 @@ def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     """Decorate a method that some settings do not have."""
     decorate: Callable[[Method], Method] = _available_if(check)
     return decorate
+
+
+def l1_logistic_regression(**parameters: Any) -> Any:
+    """Logistic regression with an l1 penalty, as each version names it."""
+    from sklearn.linear_model import LogisticRegression
+
+    penalty = inspect.signature(LogisticRegression).parameters["penalty"].default
+    named = {"penalty": "l1"} if penalty == "l2" else {"l1_ratio": 1.0}
+    return LogisticRegression(solver="saga", **named, **parameters)

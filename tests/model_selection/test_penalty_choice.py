@@ -87,6 +87,15 @@ def test_texts_choose_as_their_matrix_does():
     )
 
 
+def test_texts_take_a_penalty():
+    messages, labels = load_sms_spam(return_X_y=True)
+    messages, labels = messages[:800], labels[:800]
+    model = SparseTextNB("1se", weights=True).fit(messages, labels)
+    same = SparseTextNB(weights=True, regularization=model.lambda_)
+    assert same.fit(messages, labels).support_terms_ == model.support_terms_
+    np.testing.assert_array_equal(same.weights_, model.weights_)
+
+
 def test_saved_models_know_their_choice(tmp_path):
     messages, labels = load_sms_spam(return_X_y=True)
     model = SparseTextNB("1se", weights=True).fit(messages[:800], labels[:800])
@@ -115,6 +124,8 @@ def test_a_part_of_the_texts_chooses_beyond_the_memory():
 def test_sizes_by_prediction_need_weights():
     with pytest.raises(ValueError, match=r"weights=False. Got '1se'. Hint: weights="):
         SparseTextNB("1se").fit(["one two", "three"], [0, 1])
+    with pytest.raises(ValueError, match=r"'regularization'.*weights=False. Got 0.5"):
+        SparseTextNB(regularization=0.5).fit(["one two", "three"], [0, 1])
     with pytest.raises(ValueError, match=r"exact.*Got True with k='cv'"):
         SelectiveMultinomialNB(k="cv", exact=True).fit([[1, 0], [0, 1]], [0, 1])
 

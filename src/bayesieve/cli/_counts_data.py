@@ -10,7 +10,7 @@ from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._fit_outcome import Clock, Fitted, default_size
 from bayesieve.cli._labelled_rows import Labels
-from bayesieve.cli._options import text_parameters
+from bayesieve.cli._options import search_seconds, text_parameters
 from bayesieve.cli._rules import rules_from
 from bayesieve.counts import merge_saved
 from bayesieve.feature_extraction import to_vectorizer
@@ -45,17 +45,18 @@ class CountsData:
         """Return the counts."""
         return self.counts
 
-    def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:
+    def fit(self, clock: Clock, *, saves: bool) -> Fitted:
         """Select and estimate from the counts."""
         if self.arguments.weights:
             raise CommandError("--weights needs rows, which counts no longer know.")
+        k = self.arguments.k
         k = default_size(self.counts.n_features) if k is None else k
         if k in ("cv", "1se"):
             raise CommandError(
                 f"-k {k} needs rows, which counts no longer know. Hint: -k bic or "
                 "-k elbow."
             )
-        common: dict[str, Any] = {"time_limit": self.arguments.time_limit}
+        common: dict[str, Any] = {"time_limit": search_seconds(self.arguments)}
         if self.model != "gaussian":
             common["alpha"] = self.arguments.alpha
         make = getattr(naive_bayes, f"Sparse{self.model.title()}NB")

@@ -24,6 +24,11 @@ __all__ = ["DEMO"]
 
 _SEED = 0
 _TEST_SHARE = 0.25
+_STEPS = [
+    ("bayesieve demo -k 10", "fewer words"),
+    ("bayesieve select DATA", "the same for your own file"),
+    ("bayesieve --help", "all commands"),
+]
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,11 @@ class _Outcome:
     words: list[_Word]
     certificate: dict[str, Any]
     sparse: _Score
+    weighted: _Score
     all_words: _Score
     majority: _Score
+    verdict: dict[str, Any]
+    evaluation: dict[str, Any]
     select_seconds: float
     total_seconds: float
     report: str | None = None
@@ -115,12 +123,12 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
     """Load, split, select, compare with all words, and write the report."""
     start = time.perf_counter()
     import numpy as np
-    from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
     from sklearn.model_selection import train_test_split
 
     from bayesieve._description import describe
     from bayesieve.cli._features import certificate_fields, selected_features
     from bayesieve.cli._fit_outcome import Clock, Fitted
+    from bayesieve.cli._judgement import judge
     from bayesieve.counts import ClassCounts
     from bayesieve.datasets import load_sms_spam
     from bayesieve.exceptions import GapWarning
@@ -142,40 +150,52 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
         sparse = SparseTextNB(k).fit_counts(counts)
-    full = SparseTextNB("all").fit_counts(counts)
+    with clock.measure("comparison"):
+        rivals = {
+            "all": SparseTextNB("all").fit_counts(counts),
+            "weighted": SparseTextNB("1se", weights=True).fit(train, y_train),
+        }
+    codes = np.searchsorted(sparse.classes_, y_test)
+    fitted = Fitted(
+        sparse,
+        "words",
+        counts.n_features,
+        len(train),
+        counts=counts,
+        rivals=rivals,
+        held_out=lambda: iter([(test, codes)]),
+    )
+    arguments = argparse.Namespace(error_cost=[], quick=True)
+    described = describe(sparse)
+    with clock.measure("evaluation"):
+        judgement = judge(fitted, described, sparse.classes_, arguments)
+    found = judgement.evaluation
+    assert found is not None
 
     def score(predicted: Any) -> _Score:
-        return _Score(
-            float(accuracy_score(y_test, predicted)),
-            float(balanced_accuracy_score(y_test, predicted)),
-        )
+        right = predicted == codes
+        recall = [right[codes == c].mean() for c in range(2)]
+        return _Score(float(right.mean()), float(np.mean(recall)))
 
-    with clock.measure("evaluation"):
-        scores = {
-            "sparse": score(sparse.predict(test)),
-            "all_words": score(full.predict(test)),
-            "majority": score(np.full(len(test), "ham")),
-        }
-    fitted = Fitted(sparse, "words", counts.n_features, len(train), counts=counts)
+    scores = {
+        "sparse": score(found.scores.predicted),
+        "weighted": score(judgement.rivals["weighted"].predicted),
+        "all_words": score(judgement.rivals["all"].predicted),
+        "majority": score(np.full(len(test), found.majority)),
+    }
     if report is not None:
-        evaluation = {
-            "rows": len(test),
-            "accuracy": scores["sparse"].accuracy,
-            "log_loss": float(log_loss(y_test, sparse.predict_proba(test))),
-            "all_features_accuracy": scores["all_words"].accuracy,
-            "majority_accuracy": scores["majority"].accuracy,
-        }
         data = report_data(
             fitted,
             data_name="SMS Spam Collection",
-            evaluation=evaluation,
+            judgement=judgement,
+            steps=_STEPS,
             seconds=clock.seconds,
             command_line=command_line,
         )
         report_page(report, data)
     words = [
         _Word(row.name, int(ham), int(spam), row.weight)
-        for row in selected_features(describe(sparse), counts)
+        for row in selected_features(described, counts)
         for ham, spam in [row.by_class or (0, 0)]
     ]
     return _Outcome(
@@ -187,6 +207,8 @@ def _compute(k: int, report: str | None, command_line: list[str]) -> _Outcome:
         words=words,
         certificate=certificate_fields(sparse.certificate_),
         **scores,
+        verdict=judgement.verdict.as_dict(_STEPS),
+        evaluation=judgement.as_dict() or {},
         select_seconds=clock.seconds["selection"],
         total_seconds=time.perf_counter() - start,
         report=report,
@@ -202,6 +224,9 @@ def _show(outcome: _Outcome, terminal: Terminal) -> None:
         f"{outcome.train_messages:,} text messages, {outcome.vocabulary:,} words."
     )
     terminal.line()
+    for place, line in enumerate(outcome.verdict["lines"]):
+        terminal.paragraph(line, None if place else "bold")
+    terminal.line()
     features = [
         Feature(word.word, word.weight, 0.0, by_class=[word.ham, word.spam])
         for word in outcome.words
@@ -209,42 +234,21 @@ def _show(outcome: _Outcome, terminal: Terminal) -> None:
     show_features(features, ["ham", "spam"], "words", terminal)
     terminal.line()
     certificate = outcome.certificate
-    terminal.paragraph(certificate_sentence(certificate, outcome.k, "words"), "bold")
+    terminal.paragraph(certificate_sentence(certificate, outcome.k, "words"))
     gain = certificate["objective"] - certificate["null_objective"]
     terminal.paragraph(
         f"Log-likelihood gained: {gain:,.1f} nats. Search nodes: "
         f"{certificate['nodes']:,}. Selected in {outcome.select_seconds:.2g} s."
     )
     terminal.line()
-    rows: list[tuple[str, float | None, float | None]] = [
-        (label, score.accuracy, score.balanced_accuracy)
-        for label, score in (
-            (f"these {outcome.k} words", outcome.sparse),
-            (f"all {outcome.vocabulary:,} words", outcome.all_words),
-            ("no words: always answer ham", outcome.majority),
-        )
-    ]
-    show_evaluation(
-        {"rows": outcome.test_messages},
-        rows,
-        ("accuracy", "balanced"),
-        terminal,
-        "messages",
-    )
+    show_evaluation(outcome.evaluation, "words", terminal)
     terminal.line()
     if outcome.report is not None:
         terminal.paragraph(
             f"The whole picture is in {outcome.report!r}: open it in a browser."
         )
     terminal.line(f"Whole demo: {outcome.total_seconds:.1f} s. Try next:")
-    show_next(
-        [
-            (f"bayesieve demo -k {max(2, outcome.k // 2)}", "fewer words"),
-            ("bayesieve select DATA", "the same for your own file"),
-            ("bayesieve --help", "all commands"),
-        ],
-        terminal,
-    )
+    show_next(_STEPS, terminal)
 
 
 DEMO = Command(

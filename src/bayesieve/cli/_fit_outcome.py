@@ -1,9 +1,9 @@
-"""What fitting gives, whatever the data was, and how it does on held-out rows."""
+"""What fitting gives, whatever the data was: the model, its rivals, rows to judge."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve.cli._progress import Step
 from bayesieve.model_selection import choose
 
-__all__ = ["Clock", "CrossValidation", "Fitted", "default_size", "evaluate"]
+__all__ = ["Clock", "CrossValidation", "Fitted", "Refits", "default_size", "take_rows"]
+
+Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,41 @@ class CrossValidation:
         return cls(rows, int(sizes[choice.best]), int(sizes[choice.within_error]))
 
 
+@dataclass(frozen=True, eq=False)
+class Refits:
+    """All rows in memory, and how the model and its rivals are fitted to some of them.
+
+    Attributes
+    ----------
+    X : object
+        Texts of Arrow, a sparse matrix or a data frame.
+    codes : ndarray of shape (n_rows,)
+    classes : ndarray
+    is_test : ndarray of bool of shape (n_rows,)
+    makers : mapping of str to callable
+        By name ("chosen" and those of the rivals): given the share of the training
+        rows that there will be, an estimator to fit to them.
+    """
+
+    X: Any
+    codes: Codes
+    classes: NDArray[Any]
+    is_test: NDArray[np.bool_]
+    makers: Mapping[str, Callable[[float], Any]]
+
+    def fit(self, name: str, places: Codes, share: float = 1.0) -> Any:
+        """Fit one of them to some rows."""
+        y = self.classes[self.codes[places]]
+        return self.makers[name](share).fit(take_rows(self.X, places), y)
+
+
+def take_rows(X: Any, places: Codes) -> Any:
+    """Some rows of texts, of a matrix or of a frame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[places]
+    return X.take(places) if hasattr(X, "to_pylist") else X[places]
+
+
 @dataclass
 class Fitted:
     """A fitted model and what it was made from.
@@ -54,10 +92,15 @@ class Fitted:
     train_rows : int
     counts : ClassCounts or None
         Of the training rows, for the path over k.
-    everything : estimator or None
-        The same model on all features, for comparison.
+    rivals : dict of str to estimator
+        Others of the same rows, to compare with: "all" features without weights, the
+        "proven" selection, the "weighted" model, "l1" logistic regression.
     held_out : callable or None
         Gives (rows for predict, class numbers) in batches.
+    refits : Refits or None
+        Where rows are in memory and few enough to fit them again.
+    of_size : callable or None
+        Gives the proven selection of so many features, for the score over k.
     cv : CrossValidation or None
         How k was chosen.
     interrupted : bool
@@ -71,15 +114,17 @@ class Fitted:
     n_features: int
     train_rows: int
     counts: Any = None
-    everything: Any = None
-    held_out: Callable[[], Iterable[tuple[Any, NDArray[np.int64]]]] | None = None
+    rivals: dict[str, Any] = field(default_factory=dict)
+    held_out: Callable[[], Iterable[tuple[Any, Codes]]] | None = None
+    refits: Refits | None = None
+    of_size: Callable[[int], Any] | None = None
     cv: CrossValidation | None = None
     interrupted: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
 
 
 class Clock:
-    """Seconds that parts of a command took, by name."""
+    """Seconds that parts of a command took, by name; what takes long is shown."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -89,41 +134,13 @@ class Clock:
         """Add the time of a block."""
         start = time.perf_counter()
         try:
-            yield
+            with Step(name.capitalize()):
+                yield
         finally:
             spent = time.perf_counter() - start
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
 
-def evaluate(fitted: Fitted, majority: int) -> dict[str, Any] | None:
-    """Measure the model, all features and the largest class on held-out rows."""
-    if fitted.held_out is None:
-        return None
-    rows = right = right_all = largest = 0
-    loss = 0.0
-    for X, codes in fitted.held_out():
-        logs = fitted.model.predict_log_proba(X)
-        rows += codes.size
-        right += int((np.argmax(logs, axis=1) == codes).sum())
-        # A class that cannot be (alpha = 0) would cost infinitely much.
-        loss -= float(np.maximum(logs[np.arange(codes.size), codes], -700.0).sum())
-        largest += int((codes == majority).sum())
-        if fitted.everything is not None:
-            best = np.argmax(fitted.everything.predict_joint_log_proba(X), axis=1)
-            right_all += int((best == codes).sum())
-    if not rows:
-        return None
-    found = {
-        "rows": rows,
-        "accuracy": right / rows,
-        "log_loss": loss / rows,
-        "majority_accuracy": largest / rows,
-    }
-    if fitted.everything is not None:
-        found["all_features_accuracy"] = right_all / rows
-    return found
-
-
 def default_size(n_features: int) -> int:
-    """Return the number of features to select when none is asked for."""
+    """Return the number of features to prove when none is asked for."""
     return max(2, min(20, n_features))

@@ -64,12 +64,14 @@ class MatrixData:
         """Return the counts of all rows."""
         return ClassCounts.from_matrix(self.X, self.y, kind=MATRIX_KINDS[self.model])
 
-    def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:
+    def fit(self, clock: Clock, *, saves: bool) -> Fitted:
         """Hold rows out and fit."""
         codes = np.searchsorted(self.labels.classes, self.y)
         held = held_out(codes, self.share, self.seed)
-        X, y = self.X[~held], self.y[~held]
-        fitted = fit_matrix(X, y, k, self.model, self.arguments, clock)
+        classes = self.labels.classes
+        fitted = fit_matrix(
+            self.X, codes, classes, held, self.model, self.arguments, clock
+        )
 
         def test_rows() -> Iterator[tuple[Any, NDArray[np.int64]]]:
             yield self.X[held], codes[held]

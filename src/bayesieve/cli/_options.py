@@ -15,6 +15,7 @@ __all__ = [
     "add_text_arguments",
     "at_least_one",
     "at_least_zero",
+    "search_seconds",
     "seed",
     "share_or_none",
     "share_within",
@@ -276,10 +277,14 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--time-limit",
         type=_seconds,
-        default=10.0,
         metavar="S",
-        help="seconds a search for the proof may take (default: 10)",
+        help="seconds a search may take (default: 10 for a proof, no limit of weights)",
     )
+
+
+def search_seconds(arguments: argparse.Namespace) -> float:
+    """How long the search for a proof may take."""
+    return 10.0 if arguments.time_limit is None else float(arguments.time_limit)
 
 
 def text_parameters(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def report_data(
     fitted: Any,
     *,
     data_name: str,
-    evaluation: dict[str, Any] | None,
+    judgement: Any,
+    steps: Sequence[tuple[str, str]] = (),
     seconds: dict[str, float],
     command_line: list[str],
     inspected: Any = None,
@@ -133,12 +134,22 @@ def report_data(
         data_name=data_name,
         # Counts from which a model has left rare terms out have other places.
         counts=fitted.counts if _same_features(fitted) else None,
-        evaluation=evaluation,
+        evaluation=judgement.as_dict(),
+        verdict=judgement.verdict.as_dict(steps),
         seconds=seconds,
         command=shlex.join(command_line),
-        cv=None if fitted.cv is None else fitted.cv.rows,
+        cv=_scores_over_k(fitted, judgement),
         inspected=inspected,
     )
+
+
+def _scores_over_k(fitted: Any, judgement: Any) -> list[dict[str, Any]] | None:
+    """How the proven selection does for each k; weights know their own scores."""
+    if fitted.cv is not None:
+        return list(fitted.cv.rows)
+    if hasattr(fitted.model, "weights_"):
+        return None
+    return judgement.by_size or None
 
 
 def _same_features(fitted: Any) -> bool:

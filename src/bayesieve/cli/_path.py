@@ -13,6 +13,7 @@ from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
     add_text_arguments,
+    search_seconds,
 )
 from bayesieve.cli._rules import add_rule_arguments, rules_from
 from bayesieve.cli._show import finite
@@ -67,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> None:
             arguments.sizes,
             model=data.model,
             alpha=arguments.alpha,
-            time_limit=arguments.time_limit,
+            time_limit=search_seconds(arguments),
             **rules_from(arguments, counts.feature_names, counts.n_features),
         )
         supports = [set(path.support(k).tolist()) for k in path.k.tolist()]

@@ -14,10 +14,12 @@ from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import EXIT_INTERRUPTED, Command
 from bayesieve.cli._files import expanded
 from bayesieve.cli._interrupts import InterruptWatch
+from bayesieve.cli._next_steps import next_steps
 from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
     add_text_arguments,
+    at_least_zero,
     seed,
     share_or_none,
     wanted_size,
@@ -50,9 +52,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "-k",
         type=wanted_size,
         metavar="N",
-        help="how many features: a number, a share such as 0.01, all, elbow, bic, cv "
-        "(best by cross-validation) or 1se (fewest within one standard error of it); "
-        "default: 20, and for tables as many as help",
+        help="prove the best N features: a number, a share such as 0.01, all, elbow, "
+        "bic, cv (best by cross-validation) or 1se (fewest within one standard error "
+        "of it); default: features with weights, as many as help to predict",
+    )
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="the proven selection in place of weights, of 20 features without -k",
     )
     add_text_arguments(parser)
     add_model_arguments(parser)
@@ -60,8 +67,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weights",
         action="store_true",
-        help="give each feature a weight in [0, 1] as well, so that features that say "
-        "the same count once; reads the rows once more",
+        help="give each of the features of -k a weight in [0, 1], so that features "
+        "that say the same count once; the default without -k",
     )
     parser.add_argument(
         "--test-share",
@@ -78,6 +85,24 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="which rows are held out (default: 0)",
     )
+    parser.add_argument(
+        "--l1",
+        action="store_true",
+        help="compare with logistic regression with an l1 penalty, too; slow",
+    )
+    parser.add_argument(
+        "--error-cost",
+        action="append",
+        default=[],
+        type=_error_cost,
+        metavar="CLASS=COST",
+        help="what missing a row of CLASS costs (default: 1); may be repeated",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="no fits but those of the model and of all features: less is known of it",
+    )
     parser.add_argument("--save", metavar="FILE", help="write the model to FILE")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report to FILE")
     parser.add_argument(
@@ -85,11 +110,20 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _error_cost(text: str) -> tuple[str, float]:
+    label, found, cost = text.rpartition("=")
+    if not found or not label:
+        raise argparse.ArgumentTypeError(f"must be CLASS=COST. Got {text!r}.")
+    return label, at_least_zero(cost)
+
+
 def _run(arguments: argparse.Namespace) -> int | None:
     outputs = {"--save": arguments.save, "--report": arguments.report}
     check_outputs(outputs, expanded(arguments.data))
+    from bayesieve._description import describe
     from bayesieve.cli._features import certificate_fields, selected_features
-    from bayesieve.cli._fit_outcome import Clock, evaluate
+    from bayesieve.cli._fit_outcome import Clock
+    from bayesieve.cli._judgement import Judgement, judge
     from bayesieve.exceptions import GapWarning
 
     clock = Clock()
@@ -98,25 +132,26 @@ def _run(arguments: argparse.Namespace) -> int | None:
     with warnings.catch_warnings(), InterruptWatch() as watch:
         # A gap is told in the sentence about the certificate.
         warnings.simplefilter("ignore", GapWarning)
-        fitted = data.fit(arguments.k, clock, saves=arguments.save is not None)
+        fitted = data.fit(clock, saves=arguments.save is not None)
     # Models of texts do not tell themselves that their search was ended.
     cut_short = watch.interrupted
-    evaluation, interrupted = None, fitted.interrupted or cut_short
+    judgement, interrupted = Judgement(), fitted.interrupted or cut_short
+    model = fitted.model
+    described = describe(model)
     try:
         with clock.measure("evaluation"):
-            evaluation = evaluate(fitted, data.labels.majority)
+            judgement = judge(fitted, described, data.labels.classes, arguments)
     except KeyboardInterrupt:
         if arguments.save is None:
             raise
         interrupted = True
-    from bayesieve._description import describe
-
-    model = fitted.model
-    described = describe(model)
+    evaluation = judgement.as_dict()
+    steps = next_steps(judgement.verdict, data, arguments)
     features = selected_features(described, fitted.counts)
     strings = data.left_out_strings() if hasattr(data, "left_out_strings") else []
     _doubt_reading(columns, strings, len(features), evaluation)
     outcome: dict[str, Any] = {
+        "verdict": judgement.verdict.as_dict(steps),
         "data": data.files.name,
         "model": type(model).__name__,
         "unit": fitted.unit,
@@ -142,13 +177,12 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "report": arguments.report,
         "interrupted": interrupted,
     }
-    _write_files(arguments, fitted, data, evaluation, clock.seconds)
+    _write_files(arguments, fitted, data, judgement, steps, clock)
     outcome["warnings"] = told_so_far()
     if arguments.json:
         print(json.dumps(finite(outcome), indent=2, allow_nan=False, default=str))
     else:
-        majority = data.labels.majority
-        _show(outcome, features, arguments, majority, fitted.cv, Terminal())
+        _show(outcome, features, arguments, fitted.cv, Terminal())
     if interrupted:
         told = "was not evaluated"
         if cut_short:
@@ -191,21 +225,23 @@ def _write_files(
     arguments: argparse.Namespace,
     fitted: Any,
     source: Any,
-    evaluation: dict[str, Any] | None,
-    seconds: dict[str, float],
+    judgement: Any,
+    steps: list[tuple[str, str]],
+    clock: Any,
 ) -> None:
     """Write the model and the report, as asked for."""
     if arguments.save is None and arguments.report is None:
         return
     from bayesieve.persistence import save_model
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), clock.measure("report"):
         warnings.simplefilter("ignore")  # gaps of the path are in the report
         data = report_data(
             fitted,
             data_name=source.files.name,
-            evaluation=evaluation,
-            seconds=seconds,
+            judgement=judgement,
+            steps=steps,
+            seconds=clock.seconds,
             command_line=arguments.command_line,
             inspected=_inspected(source),
         )
@@ -230,29 +266,43 @@ def _show(
     outcome: dict[str, Any],
     features: list[Any],
     arguments: argparse.Namespace,
-    majority: int,
     cv: Any,
     terminal: Terminal,
 ) -> None:
-    """Print the outcome for people."""
+    """Print the outcome for people: the answer first, the proof behind it."""
     classes = outcome["classes"]
     shown = [plain_text(str(label)) for label in classes]
     told = " from ".join(shown) if len(shown) == 2 else f"{len(shown)} classes apart"
-    k, unit = outcome["k"], outcome["unit"]
+    unit = outcome["unit"]
     terminal.paragraph(
         f"Which {unit} tell {told}? {plain_text(outcome['data'])}: "
         f"{outcome['train_rows']:,} training rows, {outcome['n_features']:,} {unit}."
     )
     terminal.line()
+    for place, line in enumerate(outcome["verdict"]["lines"]):
+        terminal.paragraph(plain_text(line), None if place else "bold")
+    terminal.line()
+    if outcome["evaluation"] is not None:
+        show_evaluation(outcome["evaluation"], unit, terminal)
+        terminal.line()
     show_features(features, classes, unit, terminal)
     if features:
         terminal.line()
-    certificate = outcome["certificate"]
+    _show_proof(outcome, arguments, terminal)
+    if cv is not None:
+        _show_choice(cv, arguments, terminal)
+    _show_files(outcome, arguments, terminal)
+
+
+def _show_proof(
+    outcome: dict[str, Any], arguments: argparse.Namespace, terminal: Terminal
+) -> None:
+    certificate, k, unit = outcome["certificate"], outcome["k"], outcome["unit"]
     if outcome["dual_gap"] is not None:
-        terminal.paragraph(outcome["proof"], "bold")
+        terminal.paragraph(outcome["proof"])
         terminal.paragraph(outcome["proof_detail"])
     elif certificate is not None:
-        terminal.paragraph(certificate_sentence(certificate, k, unit), "bold")
+        terminal.paragraph(certificate_sentence(certificate, k, unit))
         gain = certificate["objective"] - certificate["null_objective"]
         spent = outcome["seconds"]
         seconds = spent["selection"] + spent.get("cross-validation", 0.0)
@@ -261,15 +311,9 @@ def _show(
             f"Search nodes: {certificate['nodes']:,}. Selected in {seconds:.2g} s."
         )
     else:
-        terminal.paragraph(_weighted(outcome, arguments.k), "bold")
+        terminal.paragraph(_weighted(outcome, arguments.k))
         if outcome["stopped"] == "time":
             terminal.paragraph("The search of the weights stopped at --time-limit.")
-    if cv is not None:
-        _show_choice(cv, arguments, terminal)
-    if outcome["evaluation"] is not None:
-        terminal.line()
-        _show_scores(outcome, shown[majority], terminal)
-    _show_files(arguments, terminal)
 
 
 def _weighted(outcome: dict[str, Any], wanted: Any) -> str:
@@ -303,37 +347,14 @@ def _show_choice(cv: Any, arguments: argparse.Namespace, terminal: Terminal) -> 
     terminal.paragraph(told + ".")
 
 
-def _show_scores(outcome: dict[str, Any], majority: str, terminal: Terminal) -> None:
-    scores = outcome["evaluation"]
-    k, unit = outcome["k"], outcome["unit"]
-    rows: list[tuple[str, float | None, float | None]] = [
-        (
-            f"these {k:,} {unit}" if k != 1 else f"this {unit[:-1]} alone",
-            scores["accuracy"],
-            scores["log_loss"],
-        )
-    ]
-    if "all_features_accuracy" in scores:
-        every = f"all {outcome['n_features']:,} {unit}"
-        rows.append((every, scores["all_features_accuracy"], None))
-    rows.append((f"always {majority}", scores["majority_accuracy"], None))
-    show_evaluation(scores, rows, ("accuracy", "log loss"), terminal)
-
-
-def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
+def _show_files(
+    outcome: dict[str, Any], arguments: argparse.Namespace, terminal: Terminal
+) -> None:
     """Say what was written, and what can be done next."""
-    steps: list[tuple[str, str]] = []
     written = []
     if arguments.save is not None:
         size = os.path.getsize(arguments.save)
         written.append(f"model in {arguments.save!r} ({size_in_bytes(size)})")
-        saved = plain_text(shlex.quote(arguments.save))
-        steps.append((f"bayesieve predict {saved} DATA", "label new rows"))
-        if arguments.report is None:
-            steps.append((f"bayesieve report {saved}", "a page to show"))
-    else:
-        again = plain_text(shlex.join(arguments.command_line))
-        steps.append((f"{again} --save FILE", "keep the model"))
     if arguments.report is not None:
         written.append(f"report in {arguments.report!r}")
     if written:
@@ -341,20 +362,24 @@ def _show_files(arguments: argparse.Namespace, terminal: Terminal) -> None:
         terminal.paragraph(f"Wrote the {' and the '.join(written)}.")
     terminal.line()
     terminal.line("Try next:")
-    show_next(steps, terminal)
+    steps = [(own["command"], own["meaning"]) for own in outcome["verdict"]["next"]]
+    show_next([(plain_text(own), told) for own, told in steps], terminal)
 
 
 SELECT = Command(
     name="select",
-    summary="select the features of your data that matter, and prove it",
-    description="Select the features that best explain the labels of your data, prove "
-    "how good that choice is, and measure it on held-out rows. Texts, tables of "
-    "numbers and categories, and sparse matrices. Columns that are not named are "
-    "guessed, and the guesses are told.",
+    summary="find the features of your data that matter, and say how good they are",
+    description="Find the features that tell the labels of your data, and say how good "
+    "they are on held-out rows. Texts, tables of numbers and categories, and sparse "
+    "matrices. Without -k the model that predicts best, with a weight for each of as "
+    "many features as help; with -k N or --exact the N features that explain the "
+    "labels best, with a proof; each is compared with the other. Columns that are not "
+    "named are guessed, and the guesses are told.",
     add_arguments=_add_arguments,
     run=_run,
     examples=(
-        "bayesieve select reviews.csv",
+        "bayesieve select reviews.csv --report reviews.html",
+        "bayesieve select reviews.csv -k 20",
         "bayesieve select 'reviews/*.csv.gz' --text body --label stars -k 100",
         "bayesieve select patients.parquet --label outcome --drop id --save my.model",
         "bayesieve select counts.svm --model bernoulli -k bic --json",

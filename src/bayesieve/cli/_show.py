@@ -21,6 +21,7 @@ __all__ = [
 
 _LONGEST_TABLE = 40  # features shown; of more, those of largest gain
 _LONGEST_NAME = 30
+_MOST_CLASSES = 12
 
 
 def show_features(
@@ -141,25 +142,80 @@ def certificate_sentence(certificate: dict[str, Any], k: int, unit: str) -> str:
     return proof_sentence(proof, k, -1, unit)
 
 
-def show_evaluation(
-    evaluation: dict[str, Any],
-    rows: list[tuple[str, float | None, float | None]],
-    names: tuple[str, str],
-    terminal: Terminal,
-    unit: str = "rows",
-) -> None:
-    """Print how classifiers did on held-out rows: (label, number, number) each."""
-    title = f"On {evaluation['rows']:,} held-out {unit}"
-    width = min(max(len(title), *(len(label) + 2 for label, *_ in rows)) + 2, 52)
-    width = max(min(width, terminal.width - 21), 12)
-    terminal.line(f"{terminal.fit(title, width)}{names[0]:>10}{names[1]:>11}")
-    for label, first, second in rows:
-        line = "  " + terminal.fit(label, width - 2)
-        line += f"{100 * first:>8.1f} %" if first is not None else " " * 10
-        if second is not None:
-            percent = names[1] != "log loss"
-            line += f"{100 * second:>9.1f} %" if percent else f"{second:>11.3f}"
-        terminal.line(line.rstrip())
+def show_evaluation(found: dict[str, Any], unit: str, terminal: Terminal) -> None:
+    """Print how the model and its rivals did on held-out rows, and each class."""
+    title = f"On {found['rows']:,} held-out rows"
+    if found["splits"] > 1:
+        rows = found["rows"] / found["splits"]
+        title = f"On {found['splits']} random splits of {rows:,.0f} rows"
+    names = [own["name"] for own in found["contenders"]]
+    width = max(display_width(title), *(display_width(own) + 2 for own in names)) + 2
+    width = max(min(width, terminal.width - 32), 12)
+    heading = f"{terminal.fit(title, width)}{unit:>10}{'accuracy':>10}{'log loss':>10}"
+    terminal.line(terminal.style(heading, "dim"))
+    for own in found["contenders"]:
+        line = "  " + terminal.fit(own["name"], width - 2)
+        line += f"{own['features']:>10,}" if own["features"] is not None else " " * 10
+        line += f"{100 * own['accuracy']:>8.1f} %{own['log_loss']:>10.3f}"
+        terminal.line(terminal.style(line, "bold") if own["chosen"] else line)
+    terminal.line()
+    _show_classes(found["per_class"], terminal)
+    two = found["two_classes"]
+    if two is not None:
+        tenth = _at(two["lift"], 0.1)
+        terminal.paragraph(
+            f"Area under the ROC curve {two['auc']:.3f}, average precision "
+            f"{two['average_precision']:.3f}. The tenth of the rows that looks most "
+            f"like {plain_text(two['label'])} holds {100 * tenth:.0f} % of them."
+        )
+        _show_costs(two, terminal)
+
+
+def _show_classes(rows: list[dict[str, Any]], terminal: Terminal) -> None:
+    """Recall and precision of each class; of many those that are recalled least."""
+    shown = rows
+    if len(rows) > _MOST_CLASSES:
+        known = [own for own in rows if own["recall"] is not None]
+        shown = sorted(known, key=lambda own: own["recall"])[:_MOST_CLASSES]
+    longest = max(display_width(plain_text(own["name"])) for own in shown)
+    width = max(min(longest, terminal.width - 46), 12) + 2
+    title = "class" if shown is rows else "hardest classes"
+    heading = (
+        f"{terminal.fit(title, width)}{'rows':>10}{'found':>10}{'right if said':>16}"
+    )
+    terminal.line(terminal.style(heading, "dim"))
+    for own in shown:
+        line = f"  {terminal.fit(own['name'], width - 2)}{own['rows']:>10,}"
+        for share, size in ((own["recall"], 10), (own["precision"], 16)):
+            text = "-" if share is None else f"{100 * share:.1f} %"
+            line += f"{text:>{size}}"
+        terminal.line(line)
+
+
+def _show_costs(two: dict[str, Any], terminal: Terminal) -> None:
+    if two["costs"] is None:
+        return
+    at = two["chosen_threshold"]
+    by_threshold = {own["threshold"]: own for own in two["thresholds"]}
+    usual = by_threshold[0.5]
+    best = by_threshold[min(by_threshold, key=lambda own: abs(own - at))]
+    terminal.paragraph(
+        f"With these costs of errors, say {plain_text(two['label'])} from a "
+        f"probability of {at:.2f} on: {best['cost']:.3f} a row in place of "
+        f"{usual['cost']:.3f}, {100 * best['recall']:.0f} % found."
+    )
+
+
+def _at(curve: list[list[float]], x: float) -> float:
+    """Value of a rising curve, between its points."""
+    before = [0.0, 0.0]
+    for point in curve:
+        if point[0] >= x:
+            run = point[0] - before[0]
+            share = (x - before[0]) / run if run else 1.0
+            return before[1] + share * (point[1] - before[1])
+        before = point
+    return before[1]
 
 
 def show_next(steps: Sequence[tuple[str, str]], terminal: Terminal) -> None:

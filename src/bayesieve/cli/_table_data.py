@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
-from bayesieve.cli._fit_outcome import Clock, Fitted
+from bayesieve.cli._fit_outcome import Clock, Fitted, Refits
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
+from bayesieve.cli._options import search_seconds
+from bayesieve.cli._plan import l1_of_frame
 from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_suspicious
 from bayesieve.cli._rules import has_rules
+from bayesieve.cli._told import listed
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
@@ -30,8 +34,8 @@ from bayesieve.naive_bayes import SelectiveNB
 
 __all__ = ["TableData"]
 
-#: Values from which fitting takes more than a second or so.
-_SLOW_CELLS = 2_000_000
+#: Values up to which rows are fitted again, to judge by parts of them.
+_SLOW_CELLS = 1_000_000
 _MOST_FACTS = 200  # columns of a report
 _LOOKED_AT = 2000  # texts, to tell their script
 
@@ -126,28 +130,39 @@ class TableData:
         y = self.labels.classes[self._codes]
         return ClassCounts.from_matrix(self._frame, y, kind=kind)
 
-    def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:
+    def fit(self, clock: Clock, *, saves: bool) -> Fitted:
         """Hold rows out, and fit."""
         held = held_out(self._codes, self.share, self.seed)
-        X, X_test = self._frame[~held], self._frame[held]
-        y = self.labels.classes[self._codes[~held]]
+        X_test, classes = self._frame[held], self.labels.classes
         settings = {
             "features": list(self._frame.columns),
             "label": self.labels.column,
             "formats": formats_of(self.read),
             "ignored": list(self.ignored),
         }
-        if self.model == "selective" and self.arguments.weights:
+        if self.model == "selective" and (
+            self.arguments.weights or self.arguments.exact
+        ):
+            given = "--weights" if self.arguments.weights else "--exact"
             raise CommandError(
-                "--weights is for texts, svmlight files and --model multinomial or "
-                "bernoulli; a mixed table has weights anyway."
+                f"{given} is for texts, svmlight files and --model multinomial or "
+                "bernoulli (--exact for gaussian too); a mixed table has weights "
+                "anyway."
             )
         if self.model != "selective":
             self._check_numbers()
-            fitted = fit_matrix(X, y, k, self.model, self.arguments, clock)
+            fitted = fit_matrix(
+                self._frame,
+                self._codes,
+                classes,
+                held,
+                self.model,
+                self.arguments,
+                clock,
+            )
             fitted.unit = self.unit
         else:
-            fitted = self._fit_selective(X, y, k, clock)
+            fitted = self._fit_selective(held, clock)
         fitted.settings = settings
 
         def test_rows() -> Iterator[tuple[Any, NDArray[np.int64]]]:
@@ -172,7 +187,7 @@ class TableData:
                 "without --model, which takes every column as it is."
             )
 
-    def _fit_selective(self, X: Any, y: NDArray[Any], k: Any, clock: Clock) -> Fitted:
+    def _fit_selective(self, held: NDArray[np.bool_], clock: Clock) -> Fitted:
         if has_rules(self.arguments):
             hint = "--drop leaves columns out"
             if self.columns.texts:
@@ -182,32 +197,55 @@ class TableData:
                 "multinomial, bernoulli and gaussian; a mixed table keeps to no rules. "
                 f"Hint: {hint}."
             )
-        most = self._most_columns(k, X.shape[1])
+        train, arguments = np.flatnonzero(~held), self.arguments
+        X, y = self._frame.iloc[train], self.labels.classes[self._codes[train]]
+        most = self._most_columns(arguments.k, X.shape[1])
         texts = self.columns.texts
-        parameters = {
+        parameters: dict[str, Any] = {
             "text_features": texts or None,
             "text_options": self._text_options() or None,
             "random_state": self.seed,
-            "verbose": X.size > _SLOW_CELLS,
-            "time_limit": self.arguments.time_limit,
+            "time_limit": search_seconds(arguments),
         }
+        makers: dict[str, Callable[[float], Any]] = {
+            "chosen": lambda _: SelectiveNB(k=most, **parameters)
+        }
+        compares = self.share > 0
+        if most is not None and compares:
+            makers["all"] = lambda _: SelectiveNB(**parameters)
+        if arguments.l1 and compares:
+            self._refuse_l1_of_texts()
+            makers["l1"] = lambda _: l1_of_frame()
         try:
             with clock.measure("selection"):
-                model = SelectiveNB(k=most, **parameters).fit(X, y)
-            everything = None
-            if most is not None and self.share > 0:
-                everything = SelectiveNB(**parameters).fit(X, y)
-            model.verbose = False  # a progress bar is for this run only
+                model = makers["chosen"](1.0).fit(X, y)
+            rivals = {}
+            with warnings.catch_warnings(), clock.measure("comparison"):
+                warnings.simplefilter("ignore")
+                for name in makers.keys() - {"chosen"}:
+                    rivals[name] = makers[name](1.0).fit(X, y)
         except TypeError as error:  # a column of lists, for instance
             raise CommandError(str(error)) from None
+        refits = None
+        if compares and not arguments.quick and X.size <= _SLOW_CELLS and not texts:
+            codes, classes = self._codes, self.labels.classes
+            refits = Refits(self._frame, codes, classes, held, makers)
         return Fitted(
             model,
             "features" if texts else self.unit,
             describe(model).n_features,
             X.shape[0],
-            everything=everything,
+            rivals=rivals,
+            refits=refits,
             interrupted=model.stopped_ == "interrupted",
         )
+
+    def _refuse_l1_of_texts(self) -> None:
+        if self.columns.texts:
+            raise CommandError(
+                "--l1 compares with columns of numbers and categories, or with texts "
+                f"alone. Got texts beside columns: {listed(self.columns.texts)}."
+            )
 
     def _text_options(self) -> dict[str, Any]:
         """How texts are cut, where somebody has said it."""

@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import vstack
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._fit_matrix import cross_validated
-from bayesieve.cli._fit_outcome import Clock, CrossValidation, Fitted, default_size
+from bayesieve.cli._fit_outcome import (
+    Clock,
+    CrossValidation,
+    Fitted,
+    Refits,
+    default_size,
+)
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
-from bayesieve.cli._options import text_parameters
+from bayesieve.cli._options import search_seconds, text_parameters
+from bayesieve.cli._plan import Plan, l1_of_matrix
 from bayesieve.cli._reading_told import say_script
 from bayesieve.cli._rules import rules_from
 from bayesieve.counts import ClassCounts
+from bayesieve.counts._selection import documents_with
 from bayesieve.exceptions import UnspacedTextWarning
+from bayesieve.feature_extraction import to_vectorizer
 from bayesieve.naive_bayes import SparseTextNB
 
 __all__ = ["TextData", "settle_analyzer", "texts_of"]
+
+#: Texts that are fitted again in parts, in bytes.
+_MOST_TEXT_BYTES = 200_000_000
 
 #: Above this many terms the comparison with all of them is left out.
 _MOST_TERMS = 3_000_000
@@ -91,10 +105,9 @@ class TextData:
         self.parameters = {
             "model": self.model,
             "alpha": arguments.alpha,
-            "time_limit": arguments.time_limit,
+            "time_limit": search_seconds(arguments),
             **text_parameters(arguments),
         }
-        self.weights = getattr(arguments, "weights", False)
         share = getattr(arguments, "test_share", 0.0)
         self._test: list[tuple[Any, NDArray[np.int64]]] = []
         self._is_test = held_out(rows.codes, share, getattr(arguments, "seed", 0))
@@ -150,54 +163,104 @@ class TextData:
 
     # ------------------------------------------------------------------- fitting
 
-    def fit(self, k: Any, clock: Clock, *, saves: bool) -> Fitted:
+    def fit(self, clock: Clock, *, saves: bool) -> Fitted:
         """Count, choose k if asked to, select and estimate."""
-        if self.weights and k in ("all", "cv", "1se"):
-            raise CommandError(
-                "--weights takes -k as a number, a share, elbow or bic for texts. "
-                f"Got {k!r}."
-            )
-        # Weights need every row twice, so there is no model of the first rows.
-        with Interrupt(saves and not self.weights) as interrupt:
+        arguments = self.arguments
+        # Weights need every row twice, so there is no such model of the first rows.
+        with Interrupt(saves and not arguments.weights) as interrupt:
             with clock.measure("counting"):
                 counts = self.count(interrupt)
             stopped = interrupt.requested or self.interrupted
         if stopped and not counts.class_count.all():
             raise KeyboardInterrupt  # some class was not met: there is no model yet
-        cv, everything = None, None
+        documents = documents_with(counts)
+        assert documents is not None
+        plan = Plan.of(arguments, self.model, documents.sum() * counts.n_classes)
+        if stopped:
+            size = default_size(counts.n_features)
+            k = plan.k if not plan.weighted and plan.k is not None else size
+            plan = Plan(False, k, compares=False)
         evaluates = self._is_test.any() and not stopped
-        chooses = k in ("cv", "1se")
-        if chooses or (evaluates and counts.n_features <= _MOST_TERMS):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                full = SparseTextNB("all", **self.parameters)
-                everything = full.fit_counts(counts)
-        if chooses:
+        rules = self._rules(counts)
+        cv, k = None, plan.k
+        if plan.chooses_proven:
+            full = self._fit(self._model("all"), counts)
             with clock.measure("cross-validation"):
-                cv = self._chosen(k, everything, self._rules(counts, numbered=True))
+                cv = self._chosen(k, full, self._rules(counts, numbered=True))
             k = cv.best if k == "cv" else cv.sparing
-        k = default_size(counts.n_features) if k is None else k
+        elif k is None:
+            k = default_size(counts.n_features)
+        models = {"chosen": self._model(k, plan.weighted, **rules)}
+        if plan.compares and evaluates:
+            if counts.n_features <= _MOST_TERMS:
+                models["all"] = self._model("all")
+            if plan.weighted:
+                models["proven"] = self._model(default_size(counts.n_features))
+            elif plan.rival_weights:
+                models["weighted"] = self._model("1se", True)
         with clock.measure("selection"):
-            rules = self._rules(counts)
-            model = SparseTextNB(k, weights=self.weights, **self.parameters, **rules)
-            if self.weights:  # as fit_files does, which would count once more
-                model._validate_params()
-                counted = model._of_model(counts)
-                model._fit_weights(counted, lambda: self._parts("Weighting"))
-            else:
-                model.fit_counts(counts)
+            model = self._fit(models["chosen"], counts)
+        rivals = {}
+        with warnings.catch_warnings(), clock.measure("comparison"):
+            warnings.simplefilter("ignore")
+            for name, own in models.items():
+                if name != "chosen":
+                    rivals[name] = self._fit(own, counts)
+            if plan.l1 and evaluates:
+                rivals["l1"] = self._l1(counts)
         return Fitted(
             model,
             self.unit,
             model.n_features_in_,
             int(counts.class_count.sum()),
             counts=counts,
-            everything=everything,
+            rivals=rivals,
             held_out=self._held_out if evaluates else None,
+            refits=self._refits(models) if plan.refits and evaluates else None,
+            of_size=lambda k: self._fit(self._model(k, exact=False), counts),
             cv=cv,
             interrupted=stopped,
             settings={"text": self.columns.texts[0], "label": self.labels.column},
         )
+
+    def _model(self, k: Any, weights: bool = False, **options: Any) -> SparseTextNB:
+        return SparseTextNB(k, weights=weights, **self.parameters, **options)
+
+    def _fit(self, model: SparseTextNB, counts: Any) -> SparseTextNB:
+        """Fit counts, with the texts behind them where weights need them."""
+        if not model.weights:
+            return model.fit_counts(counts)
+        model._validate_params()  # as fit_files does, which would count once more
+        return model._fit_weights(
+            model._of_model(counts), lambda: self._parts("Weighting")
+        )
+
+    def _refits(self, models: dict[str, SparseTextNB]) -> Refits | None:
+        """The texts in memory, and the models by the share of rows they will get."""
+        if not self._rows.is_held:
+            return None
+        import pyarrow
+
+        parts, done = [], 0
+        for codes, batch in self._rows.batches("Reading"):
+            parts.append(texts_of(batch.column(0), self.files, done))
+            done += codes.size
+        if sum(own.nbytes for own in parts) > _MOST_TEXT_BYTES:
+            return None
+        texts = pyarrow.concat_arrays([own.cast("large_string") for own in parts])
+        makers = {name: _remade(own) for name, own in models.items()}
+        classes = self.labels.classes
+        return Refits(texts, self._rows.codes, classes, self._is_test, makers)
+
+    def _l1(self, counts: Any) -> Any:
+        """Logistic regression on the same terms."""
+        full = self._fit(self._model("all"), counts)
+        texts, codes = [], []
+        for part, own in self._parts("Reading"):
+            texts += part.to_pylist()
+            codes.append(own)
+        steps = [("terms", to_vectorizer(full)), *l1_of_matrix().steps]
+        return Pipeline(steps).fit(texts, self.labels.classes[np.concatenate(codes)])
 
     def _held_out(self) -> Batches:
         return iter(self._test) if self._test else self._parts("Evaluating", test=True)
@@ -232,3 +295,16 @@ class TextData:
                 *(X.tocsr(), y, k, self.model, self.arguments, rules)
             )
             return found_k[1]
+
+
+def _remade(model: SparseTextNB) -> Callable[[float], Any]:
+    """A new model of the same kind; of a part of the rows with a penalty to match."""
+
+    def make(share: float) -> Any:
+        own = clone(model)
+        if share < 1.0 and model.weights and isinstance(model.k, str):
+            # What noise can gain by chance grows with the root of the rows.
+            own.set_params(k=None, regularization=model.lambda_ * share**0.5)
+        return own
+
+    return make

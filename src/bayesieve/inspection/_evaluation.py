@@ -39,6 +39,8 @@ class RowScores:
     proba : ndarray of shape (n_kept, n_classes)
         Probabilities of `kept` rows: all, or evenly spread ones of very many.
     kept : ndarray of shape (n_kept,)
+    repeats : float
+        How often a row is there: rows of repeated splits are not independent.
     """
 
     codes: Codes
@@ -46,6 +48,7 @@ class RowScores:
     loss: Floats
     proba: Floats
     kept: Codes
+    repeats: float = 1.0
 
     @classmethod
     def of(cls, logs: Floats, codes: Codes) -> RowScores:
@@ -63,7 +66,7 @@ class RowScores:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[RowScores]) -> RowScores:
+    def joined(cls, parts: Sequence[RowScores], repeats: float = 1.0) -> RowScores:
         """Those of several batches, one after the other."""
         ends = np.cumsum([0, *(own.codes.shape[0] for own in parts)])
         kept = [own.kept + end for own, end in zip(parts, ends, strict=False)]
@@ -76,6 +79,7 @@ class RowScores:
             np.concatenate([own.loss for own in parts]),
             proba[::step],
             places[::step],
+            repeats,
         )
 
     @property
@@ -95,13 +99,15 @@ class RowScores:
 
     def rows_ahead(self, other: RowScores) -> tuple[float, float]:
         """How much more often it is right than another, and the standard error."""
-        ahead = self.right.astype(np.float64) - other.right
-        return float(ahead.mean()), float(ahead.std() / np.sqrt(ahead.size))
+        return self._mean_and_error(self.right.astype(np.float64) - other.right)
 
     def nats_ahead(self, other: RowScores) -> tuple[float, float]:
         """How much less a row loses than with another, and the standard error."""
-        ahead = other.loss - self.loss
-        return float(ahead.mean()), float(ahead.std() / np.sqrt(ahead.size))
+        return self._mean_and_error(other.loss - self.loss)
+
+    def _mean_and_error(self, ahead: Floats) -> tuple[float, float]:
+        rows = ahead.size / self.repeats
+        return float(ahead.mean()), float(ahead.std() / np.sqrt(max(rows, 1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,6 +333,7 @@ def evaluation_of(
     classes: Sequence[Any],
     *,
     train_rows: int | None = None,
+    repeats: float = 1.0,
     error_cost: Mapping[Any, float] | None = None,
 ) -> Evaluation:
     """Put the predictions of one held-out part, or of several splits, together.
@@ -339,13 +346,15 @@ def evaluation_of(
         Labels in the order of the codes.
     train_rows : int, optional
         Rows that each split was fitted on, for the interval of several.
+    repeats : float, default=1.0
+        How often each row is among the parts.
     error_cost : mapping of label to float, optional
         What missing a row of a class costs; 1 for classes that are not named.
     """
     if not sum(own.codes.size for own in parts):
         raise ValueError("An evaluation needs at least one row. Got none.")
     names, n_classes = [str(label) for label in classes], len(classes)
-    scores = RowScores.joined(parts)
+    scores = RowScores.joined(parts, repeats)
     cells = scores.codes * n_classes + scores.predicted
     confusion = np.bincount(cells, minlength=n_classes**2)
     shares = np.bincount(scores.codes, minlength=n_classes) / scores.codes.size

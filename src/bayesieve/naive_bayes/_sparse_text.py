@@ -102,6 +102,9 @@ class SparseTextNB(SparseNaiveBayes):
         `SelectiveMultinomialNB` (or `SelectiveBernoulliNB`): terms that say the same
         share one weight. The texts are read twice, and rows of the candidate terms,
         five times k, are kept in memory up to `memory_budget`.
+    regularization : float, optional
+        With ``weights=True``: the penalty of the weights in place of `k`, as in
+        `SelectiveMultinomialNB` with ``relaxed=False``.
     alpha : float or array of shape (n_features_in_,), default=1.0
         Smoothing added to every count.
     fit_prior : bool, default=True
@@ -227,8 +230,13 @@ class SparseTextNB(SparseNaiveBayes):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseNaiveBayes._parameter_constraints,
         "model": [StrOptions(set(_KINDS))],
-        "k": [*SparseNaiveBayes._parameter_constraints["k"], StrOptions({"cv", "1se"})],
+        "k": [
+            *SparseNaiveBayes._parameter_constraints["k"],
+            StrOptions({"cv", "1se"}),
+            None,  # beside `regularization`
+        ],
         "weights": ["boolean"],
+        "regularization": [Interval(Real, 0, None, closed="left"), None],
         "alpha": alpha_constraint(),
         "analyzer": [StrOptions({"word", "char", "char_wb"})],
         "ngram_range": [tuple, list],
@@ -263,6 +271,7 @@ class SparseTextNB(SparseNaiveBayes):
         *,
         model: str = "multinomial",
         weights: bool = False,
+        regularization: float | None = None,
         alpha: Any = 1.0,
         fit_prior: bool = True,
         class_prior: Any = None,
@@ -292,6 +301,7 @@ class SparseTextNB(SparseNaiveBayes):
         self.k = k
         self.model = model
         self.weights = weights
+        self.regularization = regularization
         self.alpha = alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
@@ -561,7 +571,12 @@ class SparseTextNB(SparseNaiveBayes):
         return rules | {"is_open": True} if rules else rules
 
     def _wanted_size(self) -> Any:
-        if self.k in ("cv", "1se"):
+        if self.regularization is not None:
+            raise ValueError(
+                f"The 'regularization' parameter of {type(self).__name__} must be None "
+                f"with weights=False. Got {self.regularization!r}."
+            )
+        if self.k in ("cv", "1se", None):
             raise ValueError(
                 f"The 'k' parameter of {type(self).__name__} must be an int, a share, "
                 f"'all', 'elbow' or 'bic' with weights=False. Got {self.k!r}. Hint: "
@@ -585,7 +600,7 @@ class SparseTextNB(SparseNaiveBayes):
                 f"The 'weights' parameter of {name} must be False beside rules: "
                 f"weights keep to none. Got weights=True with {told}."
             )
-        if self.k == "all":
+        if self.k == "all" and self.regularization is None:
             raise ValueError(
                 f"The 'k' parameter of {name} must be an int, a share, 'elbow', 'bic', "
                 "'cv' or '1se' with weights=True. Got 'all'."
@@ -629,6 +644,8 @@ class SparseTextNB(SparseNaiveBayes):
     def _wanted_weights(self, terms: TermWeights) -> dict[str, Any]:
         """How many terms, or which penalty, as `TermWeights.fit` takes it."""
         drop_choice(self)
+        if self.regularization is not None:
+            return {"regularization": float(self.regularization), "share": 1.0}
         if self.k in ("cv", "1se"):
             rule = "1se" if self.k == "1se" else "best"
             bar = ProgressBar("Choosing the number of terms")
@@ -641,6 +658,11 @@ class SparseTextNB(SparseNaiveBayes):
             warn_if_interrupted(terms.owner, found.stopped)
             keep_choice(self, found.path)
             return {"regularization": found.penalty, "share": found.share}
+        if self.k is None:
+            raise ValueError(
+                f"{terms.owner} with weights=True takes k or regularization, one of "
+                "the two. Got None for both."
+            )
         if isinstance(self.k, str):
             options = {"model": self.model, "alpha": self.alpha, "owner": terms.owner}
             selection = select_features(terms.counts, self.k, **options)

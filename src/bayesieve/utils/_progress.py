@@ -76,6 +76,10 @@ class ProgressBar:
         if listener is not None:
             listener(text)
             return
+        self.write(text)
+
+    def write(self, text: str) -> None:
+        """Put a line in place of the one that is there."""
         self.stream.write("\r" + text.ljust(self._width))
         self.stream.flush()
         self._width = len(text)

@@ -1,0 +1,80 @@
+"""Commands to try next, computed from what a run has found."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesieve.inspection._verdict import Verdict
+
+__all__ = ["next_steps"]
+
+#: Options that choose the model, and whether a value follows them.
+_CHOICE = {"-k": True, "--exact": False, "--weights": False}
+_OUTPUT = {"--save": True, "--report": True, "--json": False}
+_MOST = 4
+
+
+def next_steps(
+    verdict: Verdict, data: Any, arguments: argparse.Namespace
+) -> list[tuple[str, str]]:
+    """Commands and what they do: what the remarks ask for, then what is usual."""
+    words = arguments.command_line
+    plain = _without(words, _OUTPUT)
+    free = _without(plain, _CHOICE)
+    steps: list[tuple[list[str], str]] = []
+    for remark in verdict.remarks:
+        if remark.action == "weights":
+            steps.append((free, "the model that predicts best"))
+        elif remark.action == "all":
+            steps.append(([*free, "-k", "all"], "every feature, for accuracy alone"))
+        elif remark.action == "proven":
+            steps.append(([*free, "--exact"], "the proven selection"))
+        elif remark.action == "fewer":
+            steps.append((free, "only features that help"))
+        elif remark.action == "label":
+            files = _files(arguments)
+            steps.append((["bayesieve", "inspect", *files], "what each column is"))
+        elif remark.action == "drop" and data.unit == "columns":
+            name = remark.text.split("'")[1]
+            steps.append(([*plain, "--drop", name], "how good it is without"))
+        elif remark.action == "recall":
+            classes = data.labels.classes
+            rare = str(classes[int(data.labels.rows.argmin())])
+            cost = f"{rare}=5"
+            steps.append(([*plain, "--error-cost", cost], "errors that cost more"))
+    saved = arguments.save
+    if saved is not None:
+        steps.append((["bayesieve", "predict", saved, "DATA"], "label new rows"))
+        steps.append((["bayesieve", "explain", saved, "DATA"], "why, row by row"))
+        if arguments.report is None:
+            steps.append((["bayesieve", "report", saved], "a page to show"))
+    else:
+        steps.append(([*words, "--save", "FILE"], "keep the model"))
+        if arguments.report is None:
+            steps.append(([*words, "--report", "FILE.html"], "a page to show"))
+    found: dict[str, str] = {}
+    for command, meaning in steps:
+        if command != words:
+            found.setdefault(shlex.join(command), meaning)
+    return list(found.items())[:_MOST]
+
+
+def _files(arguments: argparse.Namespace) -> list[str]:
+    return [own for own in arguments.data if own != "-"]
+
+
+def _without(words: list[str], options: dict[str, bool]) -> list[str]:
+    """A command without some options and their values."""
+    kept, skip = [], False
+    for word in words:
+        name, joined, _ = word.partition("=")
+        if skip:
+            skip = False
+        elif word in options:
+            skip = options[word]
+        elif not (joined and name in options):
+            kept.append(word)
+    return kept
