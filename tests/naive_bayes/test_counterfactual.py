@@ -194,7 +194,7 @@ def test_shares_of_pairs_cannot_be_taken_away():
         (["free", "claim"], "Without", "Without 'free' and 'claim' it would be ham."),
         (["a", "b", "c"], "Without", "Without 'a', 'b' and 'c' it would be ham."),
         (["don't"], "Without", 'Without "don\'t" it would be ham.'),
-        (["a\n b"], "Without", "Without 'a b' it would be ham."),
+        (["a\nb"], "Without", "Without 'a b' it would be ham."),
         (["age"], "With an average", "With an average 'age' it would be ham."),
         (
             list("abcdefghij"),

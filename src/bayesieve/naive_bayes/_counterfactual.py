@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.naive_bayes._term_values import Removals
+from bayesieve.naive_bayes._term_values import Removals, on_one_line
 
 __all__ = ["Counterfactual", "fewest_removals"]
 
@@ -63,7 +63,7 @@ class Counterfactual:
 
 def _quoted(name: str) -> str:
     """A name on one line, in quotes that it does not hold itself."""
-    name = " ".join(name.split()) or name
+    name = on_one_line(name)
     if len(name) > _LONGEST_NAME:
         name = name[: _LONGEST_NAME - 1] + "\u2026"
     return f'"{name}"' if "'" in name else f"'{name}'"

@@ -10,7 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.naive_bayes._counterfactual import Counterfactual, fewest_removals
-from bayesieve.naive_bayes._term_values import Terms, contrast_for, total_of
+from bayesieve.naive_bayes._term_values import (
+    Terms,
+    contrast_for,
+    on_one_line,
+    total_of,
+)
 from bayesieve.utils._drawing import drawn
 from bayesieve.utils._optional import optional_module
 
@@ -197,13 +202,16 @@ class Explanation:
     def summary(self, n: int = 3, label: Any = None) -> list[str]:
         """The strongest terms of each row in a few words: "free +2.6, you -0.7".
 
+        Names that begin or end with a space, as n-grams of characters do, are in
+        quotes.
+
         Parameters
         ----------
         n, label
             As in `strongest`.
         """
         terms, nats = self.strongest(n, label)
-        names = [" ".join(name.split()) or name for name in self.features]
+        names = [_bare(name) for name in self.features]
         return [
             ", ".join(
                 f"{names[j]} {own:+.1f}"
@@ -357,6 +365,12 @@ class Explanation:
 def odds_of(nats: float) -> float:
     """The factor of the odds that nats are, within what a number can hold."""
     return float(np.exp(np.clip(nats, -700.0, 700.0)))
+
+
+def _bare(name: str) -> str:
+    """A name on one line, in quotes where its ends would not be seen."""
+    name = on_one_line(name)
+    return name if name and name == name.strip() else f"'{name}'"
 
 
 def _short(text: str) -> str:

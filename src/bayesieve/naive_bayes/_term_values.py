@@ -7,6 +7,7 @@ cannot produce a row has minus infinity in the term that says so, never NaN.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ __all__ = [
     "Terms",
     "contrast_for",
     "finite_mean",
+    "on_one_line",
     "shown",
     "total_of",
 ]
@@ -289,6 +291,11 @@ class LinearTerms:
 
     def _terms(self) -> np.ndarray:
         return np.asarray(self.term_of[self.rows.indices])
+
+
+def on_one_line(name: str) -> str:
+    """A name with spaces for tabs and ends of lines."""
+    return name if name.isprintable() else re.sub(r"\s", " ", name)
 
 
 def shown(value: Any) -> str:
