@@ -50,7 +50,7 @@ QUARTERS = st.integers(-12, 12).map(lambda number: number / 4.0)
 @st.composite
 def games(draw, impossible):
     n_classes = draw(st.integers(2, 4))
-    n = draw(st.integers(0, 7))
+    n = draw(st.integers(0, 8))
     cell = QUARTERS | st.just(-np.inf) if impossible else QUARTERS
     at_rest = st.sampled_from([0.0, 0.0, -np.inf]) if impossible else st.just(0.0)
 

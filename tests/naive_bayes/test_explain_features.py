@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from itertools import combinations, product
 from math import factorial
 
@@ -346,7 +347,6 @@ def bare_counts(draw):
     return np.array(X), np.array(y), np.array(more)
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "make",
     [
@@ -362,7 +362,9 @@ def bare_counts(draw):
 def test_what_is_impossible_is_minus_infinity_and_never_nan(make, data):
     X, y, more = data
     try:
-        model = make().fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # fewer features than asked
+            model = make().fit(X, y)
     except ValueError:  # nothing to select
         return
     explained = model.explain(more)
@@ -449,9 +451,8 @@ def test_counts_of_words_are_shown():
     assert (term, value) == ("claim", "3")
 
 
-@pytest.mark.parametrize("name", ["imdb"])
-def test_many_reviews_are_explained_quickly(real_data, name):
-    frame = real_data(name)
+def test_many_reviews_are_explained_at_once(real_data):
+    frame = real_data("imdb")
     train = frame[frame["split"] == "train"]
     model = SparseTextNB(1000).fit(train["text"], train["label"])
     rows = frame.loc[frame["split"] == "test", "text"].tolist()

@@ -22,7 +22,7 @@ from bayesieve.cli._told import listed, tell
 __all__ = ["PREDICT"]
 
 _EXPLAINED = 3  # terms of each row, unless said
-_ROWS_AT_ONCE = 20_000  # explained, which takes memory for each term and class
+_ROWS_AT_ONCE = 5_000  # explained, which takes memory for each term and class
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

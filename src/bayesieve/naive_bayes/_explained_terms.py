@@ -57,7 +57,7 @@ def term_of_parts(
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Mean of a column's term over its training rows, and what it adds to each row."""
     rows = counts.sum(axis=1)
-    mean = finite_mean(table, axis=0, weight=rows / rows.sum())
+    mean = finite_mean(table, axis=0, weight=rows)
     return mean, ((table - mean)[parts],)
 
 
