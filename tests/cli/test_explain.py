@@ -6,10 +6,25 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.files import PEOPLE, people, reviews, run_script, write_csv
+from tests.cli.files import (
+    PEOPLE,
+    people,
+    reviews,
+    run_script,
+    write_csv,
+    write_svmlight,
+)
 from tests.cli.test_select import refused
 
-from bayesieve import SparseTextNB, load_model, save_model
+from bayesieve import (
+    NaiveFeatureSelector,
+    SelectiveBernoulliNB,
+    SparseCategoricalNB,
+    SparseGaussianNB,
+    SparseTextNB,
+    load_model,
+    save_model,
+)
 from bayesieve.cli import main
 
 pytest.importorskip("duckdb", reason="reading files needs duckdb")
@@ -100,11 +115,81 @@ def test_rows_of_several_files_say_which(table, tmp_path, capsys):
     assert f"{head}, row 2:" in capsys.readouterr().out.replace("\n", " ")
 
 
+def saved_counts(kind, path):
+    """A model of each kind of counts and moments, and data for it."""
+    if kind == "svmlight":
+        data = write_svmlight(path / "points.svm", n=80)
+        assert main(["select", str(data), "-k", "3", "--save", "counts.model"]) == 0
+        return data
+    if kind == "texts":
+        data = write_csv(path / "reviews.csv", ("text", "label"), reviews(80))
+        texts, labels = zip(*reviews(80), strict=True)
+        model = SparseTextNB(k=5).fit(list(texts), list(labels))
+    else:
+        rng = np.random.default_rng(0)
+        y = np.arange(80) % 2
+        numbers = rng.poisson(1.0 + 2.0 * y[:, None] * [1, 0, 1], size=(80, 3))
+        names = ("a", "b", "c")
+        rows = [(*row, label) for row, label in zip(numbers.tolist(), y, strict=True)]
+        data = write_csv(path / "numbers.csv", (*names, "label"), rows)
+        make = {
+            "gaussian": SparseGaussianNB(2),
+            "categorical": SparseCategoricalNB(2),
+            "weighted": SelectiveBernoulliNB(2),
+        }[kind]
+        model = make.fit(pd.DataFrame(numbers, columns=names), y)
+    save_model(model, "counts.model")
+    return data
+
+
+KINDS = ["svmlight", "texts", "gaussian", "categorical", "weighted"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_saved_model_explains(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    data = saved_counts(kind, tmp_path)
+    capsys.readouterr()
+    command = ["explain", "counts.model", str(data), "--rows", "20"]
+    assert main([*command, "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert main(["predict", "counts.model", str(data), "--proba", "--json"]) == 0
+    predicted = map(json.loads, capsys.readouterr().out.splitlines())
+    others = 0
+    for row, line in zip(rows, predicted, strict=False):
+        assert row["prediction"] == line["prediction"]
+        scores = np.array(list(row["base"].values()))
+        for term in row["terms"]:
+            scores += list(term["nats"].values())
+        softmax = np.exp(scores - scores.max())
+        chances = [line[f"probability {label}"] for label in row["base"]]
+        np.testing.assert_allclose(softmax / softmax.sum(), chances, atol=1e-9)
+        other = row["counterfactual"]
+        if other is not None:
+            others += 1
+            held = {term["name"] for term in row["terms"]}
+            assert set(other["features"]) <= held
+            assert other["prediction"] != row["prediction"]
+            assert other["sentence"].endswith(f"it would be {other['prediction']}.")
+    assert others
+    assert main(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for row in rows:
+        if row["counterfactual"] is not None:
+            assert " ".join(row["counterfactual"]["sentence"].split()) in out
+
+
+def test_what_would_change_columns_is_of_the_terms(table, capsys):
+    (terms,) = explained(capsys, table, "--rows", 1)
+    (columns,) = explained(capsys, table, "--rows", 1, "--by-column")
+    assert terms["counterfactual"] == columns["counterfactual"]
+
+
 def test_what_cannot_be_explained_is_one_line(table, capsys):
-    texts, labels = zip(*reviews(60), strict=True)
-    save_model(SparseTextNB(k=3).fit(list(texts), list(labels)), "texts.model")
-    told = refused(capsys, "explain", "texts.model", table)
-    assert "holds a SparseTextNB" in told
+    selector = NaiveFeatureSelector(2).fit(np.eye(4), [0, 0, 1, 1])
+    save_model(selector, "selector.model")
+    told = refused(capsys, "explain", "selector.model", table)
+    assert "predicts no labels" in told
     assert "there is no model" in refused(capsys, "explain", "none.model", table)
     assert "--rows: must be a number >= 1" in refused(
         capsys, "explain", "people.model", table, "--rows", "0"

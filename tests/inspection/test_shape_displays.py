@@ -17,6 +17,8 @@ from bayesieve import (
     PairDisplay,
     SelectiveNB,
     ShapeDisplay,
+    SparseMultinomialNB,
+    SparseTextNB,
 )
 from bayesieve._description import describe
 from bayesieve.inspection._shape_data import pair_map
@@ -351,6 +353,28 @@ def test_one_row_is_drawn_and_no_other_number(paired):
         ExplanationDisplay.from_estimator(fitted, X.head(3))
     with pytest.raises(ValueError, match="max_terms must be an int >= 1"):
         ExplanationDisplay.from_estimator(fitted, X.head(1), max_terms=0)
+
+
+def test_words_of_a_text_are_drawn():
+    texts = ["win a prize now", "win cash", "see you now", "see you at home"]
+    fitted = SparseTextNB(4).fit(texts, ["spam", "spam", "ham", "ham"])
+    display = ExplanationDisplay.from_estimator(fitted, ["win, win, see"])
+    assert tick_texts(display.ax_.yaxis) == ["base", "win = 2", "see = 1", "score"]
+    values, _ = display.explanation.contrast("spam")
+    widths = sorted(bar.get_width() for bar in display.ax_.patches)
+    np.testing.assert_allclose(widths, sorted(values.data))
+
+
+def test_what_is_impossible_is_drawn_longest():
+    X = np.array([[3, 0, 1], [2, 0, 2], [0, 3, 1], [0, 2, 3]])
+    fitted = SparseMultinomialNB("all", alpha=0.0).fit(X, ["a", "a", "b", "b"])
+    display = ExplanationDisplay.from_estimator(fitted, X[:1])
+    lengths = [bar.get_width() for bar in display.ax_.patches]
+    assert np.isfinite(lengths).all()
+    assert lengths[0] == max(lengths)
+    shown = [text.get_text() for text in display.ax_.texts]
+    assert shown[1] == shown[-1] == "+inf"
+    display.figure_.canvas.draw()
 
 
 @pytest.mark.parametrize("name", ["uci_adult", "uci_heart", "uci_tictactoe"])

@@ -8,16 +8,16 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayesieve.cli._command import Command, CommandError
+from bayesieve.cli._command import Command
 from bayesieve.cli._files import DataFiles, check_model_file
 from bayesieve.cli._options import add_data_arguments, at_least_one
 from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
 from bayesieve.cli._show import finite
-from bayesieve.cli._terminal import Terminal
+from bayesieve.cli._terminal import Terminal, plain_text
 from bayesieve.cli._told import tell
 
 if TYPE_CHECKING:
-    from bayesieve.naive_bayes import Explanation
+    from bayesieve.naive_bayes import Counterfactual, Explanation
 
 __all__ = ["EXPLAIN"]
 
@@ -59,46 +59,41 @@ def _run(arguments: argparse.Namespace) -> None:
     files = DataFiles.of(arguments)
     from bayesieve.io._bad_rows import BadRows
 
-    saved = SavedModel.read(arguments.model)
-    if not hasattr(saved.model, "explain"):
-        raise CommandError(
-            "explain takes models of tables. "
-            f"{arguments.model!r} holds a {type(saved.model).__name__}. "
-            "Hint: bayesieve report shows what speaks for each class."
-        )
-    scored = ScoredRows.of(saved, files, arguments)
+    scored = ScoredRows.of(SavedModel.read(arguments.model), files, arguments)
     if files.notes:
         tell(" ".join(files.notes))
     bad_rows = BadRows(files.skip_bad_rows)
     terminal, several = Terminal(), len(files.paths) > 1
-    for path, number, own in _explained(scored, bad_rows, arguments):
+    for path, number, own, other in _explained(scored, bad_rows, arguments):
         place = {"file": path, "row": number} if several else {"row": number}
         if arguments.json:
-            found = place | _fields(own)
+            found = place | _fields(own, other)
             print(json.dumps(finite(found), allow_nan=False, default=str))
         else:
             where = f"{path}, row {number:,}" if several else f"Row {number:,}"
-            _show(own, where, arguments.top, terminal)
+            _show(own, other, where, arguments.top, terminal)
     bad_rows.warn("; rows are numbered without them")
 
 
 def _explained(
     scored: ScoredRows, bad_rows: Any, arguments: argparse.Namespace
-) -> Iterator[tuple[str, int, Explanation]]:
-    """Yield the file, the number and the explanation of the first rows."""
+) -> Iterator[tuple[str, int, Explanation, Counterfactual | None]]:
+    """Yield the first rows: file, number, why so, and what would change it."""
     left = arguments.rows
     for [batch] in read_batches([scored], bad_rows):
         found = scored.saved.model.explain(batch.rows[:left])
-        found = found.by_column() if arguments.by_column else found
-        for number, own in enumerate(found, batch.before + 1):
-            yield batch.path, number, own
+        for row, own in enumerate(found):
+            shown = own.by_column() if arguments.by_column else own
+            # Of the terms: what columns share cannot be taken from one of them.
+            yield batch.path, batch.before + row + 1, shown, own.counterfactual()
         left -= len(found)
         if not left:
             return
 
 
-def _fields(own: Explanation) -> dict[str, Any]:
+def _fields(own: Explanation, other: Counterfactual | None) -> dict[str, Any]:
     """One row as plain values."""
+    numbers, values = own.terms.of_row(0)
     labels = [str(label) for label in own.classes.tolist()]
 
     def by_class(values: Any) -> dict[str, float]:
@@ -110,24 +105,38 @@ def _fields(own: Explanation) -> dict[str, Any]:
         "base": by_class(own.base),
         "terms": [
             {
-                "name": name,
+                "name": own.features[t],
                 "value": own.shown_input(t),
-                "nats": by_class(own.values[0, t]),
+                "nats": by_class(nats),
             }
-            for t, name in enumerate(own.features)
+            for t, nats in zip(numbers.tolist(), values, strict=True)
         ],
+        "counterfactual": None
+        if other is None
+        else {
+            "features": other.features,
+            "prediction": other.label,
+            "sentence": str(other),
+        },
     }
 
 
-def _show(own: Explanation, where: str, most: int, terminal: Terminal) -> None:
-    """Print one row: the largest terms first, and a bar for each."""
+def _show(
+    own: Explanation,
+    other: Counterfactual | None,
+    where: str,
+    most: int,
+    terminal: Terminal,
+) -> None:
+    """Print one row: the largest terms first, a bar for each, what would change it."""
     terminal.paragraph(f"{where}: {own.title()}", "bold")
     lines = own.lines(most)
     rest = terminal.width - 2 - 2 * _NUMBERS - 2
     name = min(max(len(line[0]) for line in lines) + 2, rest // 2)
     value = min(max(len(line[1]) for line in lines) + 2, rest // 3)
     half = min(max((rest - name - value - 1) // 2, 3), 12)
-    largest = max((abs(nats) for *_, nats in lines[1:-1]), default=0.0) or 1.0
+    sizes = [abs(nats) for *_, nats in lines[1:-1] if math.isfinite(nats)]
+    largest = max(sizes, default=0.0) or 1.0
     heading = (
         f"{'term':{name}}{'value':{value}}{'nats':>{_NUMBERS}}{'odds':>{_NUMBERS}}"
     )
@@ -139,19 +148,24 @@ def _show(own: Explanation, where: str, most: int, terminal: Terminal) -> None:
         if 0 < place < len(lines) - 1:
             line += terminal.bar(nats / largest, half)
         terminal.line(line.rstrip())
+    if other is not None:
+        terminal.paragraph(f"  {plain_text(str(other))}", indent="  ")
     terminal.line()
 
 
 EXPLAIN = Command(
     name="explain",
     summary="why a saved model predicts what it does, row by row",
-    description="Show what every column and pair of columns adds to the score of the "
-    "class that is predicted, in nats and as a factor of its odds, for the first rows "
-    "of your data. Terms are relative to the mean of the training rows, the base.",
+    description="Show what every word, column and pair of columns adds to the score of "
+    "the class that is predicted, in nats and as a factor of its odds, for the first "
+    "rows of your data, and the fewest of them without which another class would be. "
+    "Words and counts are told beside an empty row, columns of tables beside the mean "
+    "of the training rows, the base.",
     add_arguments=_add_arguments,
     run=_run,
     examples=(
         "bayesieve explain patients.model patients.csv",
+        "bayesieve explain reviews.model new.csv --top 5",
         "bayesieve explain patients.model patients.csv --rows 10 --by-column",
         "bayesieve explain patients.model patients.csv --rows 1000 --json",
     ),

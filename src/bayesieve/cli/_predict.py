@@ -8,7 +8,7 @@ from typing import Any
 from bayesieve.cli._command import Command
 from bayesieve.cli._files import DataFiles, check_model_file, expanded
 from bayesieve.cli._findings import findings_line, write_findings
-from bayesieve.cli._options import add_data_arguments
+from bayesieve.cli._options import add_data_arguments, at_least_one
 from bayesieve.cli._output import check_outputs
 from bayesieve.cli._prediction_sinks import (
     FORMULAS,
@@ -20,6 +20,9 @@ from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
 from bayesieve.cli._told import listed, tell
 
 __all__ = ["PREDICT"]
+
+_EXPLAINED = 3  # terms of each row, unless said
+_ROWS_AT_ONCE = 5_000  # explained, which takes memory for each term and class
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,14 +53,23 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the probability of every class, not of the predicted one only",
     )
     parser.add_argument(
+        "--explain",
+        nargs="?",
+        type=at_least_one,
+        const=_EXPLAINED,
+        metavar="N",
+        help="write what speaks most for and against each prediction in a column "
+        f"'explanation': the N strongest terms, in nats (default: {_EXPLAINED})",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="write JSON lines instead of CSV"
     )
     parser.add_argument(
         "--escape-formulas",
         action="store_true",
-        help="write an apostrophe before labels, file names and kept values in CSV and "
-        "TSV that a spreadsheet would run as formulas; without it they are written as "
-        "they are",
+        help="write an apostrophe before labels, file names, kept values and "
+        "explanations in CSV and TSV that a spreadsheet would run as formulas; without "
+        "it they are written as they are",
     )
 
 
@@ -80,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> None:
         tell(" ".join(files.notes))
     several = len(files.paths) > 1
     classes = model.classes_.tolist()
-    header = _header(classes, arguments.proba, several, scored.keep)
+    header = _header(classes, arguments, several, scored.keep)
     tally, watch, done = _Tally(model.classes_), InputWatch(model), 0
     paths = {path: _encodable(path) for path in files.paths}
     formulas = Formulas(arguments.escape_formulas)
@@ -96,6 +108,8 @@ def _run(arguments: argparse.Namespace) -> None:
             tally.add(batch.labels or [], chances)
             columns = _columns(model, chances, arguments.proba)
             n_rows = len(columns[0])
+            if arguments.explain is not None:
+                columns.append(_explanations(model, batch.rows, arguments.explain))
             first = batch.before + 1
             columns = [list(range(first, first + n_rows)), *batch.kept, *columns]
             if several:
@@ -131,13 +145,15 @@ def _encodable(path: str) -> str:
 
 
 def _header(
-    classes: list[Any], proba: bool, several: bool, keep: list[str]
+    classes: list[Any], arguments: argparse.Namespace, several: bool, keep: list[str]
 ) -> list[str]:
     """Names of the columns to write; a kept one with a name of ours gets another."""
     first = ["file", "row"] if several else ["row"]
     last = ["prediction", "probability"]
-    if proba:
+    if arguments.proba:
         last = ["prediction", *(f"probability {label}" for label in classes)]
+    if arguments.explain is not None:
+        last.append("explanation")
     taken = {*first, *last, *keep}
     kept = []
     for name in keep:
@@ -160,6 +176,15 @@ def _columns(model: Any, chances: Any, proba: bool) -> list[Any]:
     if proba:
         return [*columns, *chances.T.tolist()]
     return [*columns, chances[np.arange(len(best)), best].tolist()]
+
+
+def _explanations(model: Any, rows: Any, n: int) -> list[str]:
+    """The strongest terms of each row, for the class that is predicted."""
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    found: list[str] = []
+    for first in range(0, n_rows, _ROWS_AT_ONCE):
+        found += model.explain(rows[first : first + _ROWS_AT_ONCE]).summary(n)
+    return found
 
 
 class _Tally:
@@ -222,6 +247,7 @@ PREDICT = Command(
         "bayesieve predict reviews.model new.csv",
         "bayesieve predict reviews.model 'new/*.jsonl' --out labels.parquet --proba",
         "bayesieve predict reviews.model new.csv --keep id,date --findings new.json",
+        "bayesieve predict reviews.model new.csv --explain --out why.csv",
         "bayesieve predict reviews.model new.csv | head",
     ),
 )

@@ -69,8 +69,9 @@ class ExplanationDisplay:
 
         Parameters
         ----------
-        estimator : SelectiveNB or AveragedNB
-        X : DataFrame or array-like of shape (1, n_features)
+        estimator : a fitted classifier
+        X : DataFrame, array-like, sparse matrix or texts
+            One row.
         label : object, optional
             The class whose score is drawn; by default the one that is predicted.
         by_column : bool, default=False
@@ -101,7 +102,8 @@ class ExplanationDisplay:
             short_name(name) + (f" = {short_name(value)}" if value else "")
             for name, value, _ in lines
         ]
-        nats = np.array([own for *_, own in lines])
+        told = [own for *_, own in lines]
+        nats = _drawable(np.array(told))
         ax = axes_of(ax, width=8.2, height=1.3 + 0.29 * len(lines))
         # Every term begins where the last one ended, the first one at the base.
         ends = np.cumsum(nats[:-1])
@@ -116,7 +118,7 @@ class ExplanationDisplay:
                     place, end - start, left=start, height=0.7, linewidth=0.6, **style
                 )
             ax.annotate(
-                f"{nats[place]:+.2f}",
+                f"{told[place]:+.2f}",
                 (max(start, end), place),
                 xytext=(6, 0),
                 textcoords="offset points",
@@ -146,3 +148,13 @@ class ExplanationDisplay:
         no_formulas([ax.xaxis.label])
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _drawable(nats: np.ndarray) -> np.ndarray:
+    """Finite lengths: what is impossible outweighs all the rest twice over."""
+    finite = np.isfinite(nats)
+    longest = 2.0 * np.abs(nats[finite]).sum() + 1.0
+    found = np.where(finite, nats, np.copysign(longest, nats))
+    if not finite[-1]:  # the score is where the last bar ends
+        found[-1] = found[:-1].sum()
+    return found

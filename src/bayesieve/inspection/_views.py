@@ -96,7 +96,9 @@ def explanation(found: Explanation) -> str:
         return "".join(f'<{tag} style="{s}">{escape(t)}</{tag}>' for s, t in styled)
 
     titles, lines = cells("th", head), [cells("td", line) for line in body]
-    return _table(titles, lines, caption=found.title())
+    other = found.counterfactual()
+    told = "" if other is None else f"<div>{escape(str(other))}</div>"
+    return _table(titles, lines, caption=found.title()) + told
 
 
 def _table(head: str, lines: list[str], caption: str = "") -> str:

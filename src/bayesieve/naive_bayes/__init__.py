@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bayesieve.naive_bayes._averaged import AveragedNB
+from bayesieve.naive_bayes._counterfactual import Counterfactual
 from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.naive_bayes._selective import SelectiveNB
 from bayesieve.naive_bayes._selective_bernoulli import SelectiveBernoulliNB
@@ -23,6 +24,7 @@ from bayesieve.naive_bayes._sparse_text import SparseTextNB
 
 __all__ = [
     "AveragedNB",
+    "Counterfactual",
     "Explanation",
     "SelectiveBernoulliNB",
     "SelectiveBernoulliNBCV",

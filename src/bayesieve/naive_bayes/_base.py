@@ -24,6 +24,8 @@ from bayesieve._estimator import CountingEstimator, ListsAlternatives
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.counts._selection import documents_with
+from bayesieve.naive_bayes._explanation import Explanation
+from bayesieve.naive_bayes._linear_terms import linear_terms
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils._columns import some_rows, take_columns
 from bayesieve.utils._sparse_structure import refuse_malformed
@@ -41,7 +43,8 @@ class SupportClassifier(ClassifierMixin):
     """Prediction from the selected columns alone.
 
     A subclass sets ``support_indices_``, ``classes_`` and ``class_log_prior_``, and
-    gives `_support_log_likelihood`.
+    gives `_support_log_likelihood`. One whose scores are linear in counts or presences
+    gives `_term_logs` and `_values`; another explains its rows by `_explained`.
     """
 
     _positive_only: ClassVar[bool] = False
@@ -176,6 +179,55 @@ class SupportClassifier(ClassifierMixin):
         """Most probable class of each row; ties go to the first class."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(self.classes_[np.argmax(joint, axis=1)])
+
+    # -------------------------------------------------------------- explanation
+
+    def explain(self, X: Any) -> Explanation:
+        """What each selected feature adds to the score of each class, row by row.
+
+        **Exact**: the Shapley values of the features, beside a row without any of them,
+        or for tables beside the mean of the training rows.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        Explanation
+
+        Notes
+        -----
+        Of counts, presences and texts memory is that of the selected columns of X,
+        sparse; of tables it is O(n_samples k n_classes).
+        """
+        part = self._selected_columns(X)
+        return self._explained(X, part, X.index if hasattr(X, "iloc") else None)
+
+    def _explained(self, X: Any, part: Any, index: Any) -> Explanation:
+        """Explain rows, given as they are and by their selected columns."""
+        start = self._start_scores()
+        terms, base = linear_terms(part, self._values(part), *self._term_logs(), start)
+        return Explanation(
+            terms,
+            base,
+            self._support_names(),
+            self.classes_,
+            self._proba_of(part),
+            index,
+        )
+
+    def _values(self, part: Any) -> Any:
+        """The selected columns as the model reads them: counts, or 0 and 1."""
+        raise NotImplementedError
+
+    def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
+        """What one of each feature adds, and none of it, each of shape (k, C)."""
+        raise NotImplementedError
+
+    def _support_names(self) -> list[str]:
+        named, chosen = self._named(), self.support_indices_
+        return [f"x{j}" for j in chosen.tolist()] if named is None else [*named(chosen)]
 
     # ------------------------------------------------------------- fitted views
 

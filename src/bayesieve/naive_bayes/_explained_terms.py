@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial
 from typing import Any
@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 
 from bayesieve.naive_bayes._explanation import Explanation
+from bayesieve.naive_bayes._term_values import TableTerms, finite_mean
 from bayesieve.partition._pairs import PairShape
 
-__all__ = ["ExplainedTerm", "explanation_of", "term_of_grid", "term_of_parts"]
+__all__ = [
+    "ExplainedTerm",
+    "explanation_of",
+    "term_of_density",
+    "term_of_grid",
+    "term_of_parts",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +57,41 @@ def term_of_parts(
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Mean of a column's term over its training rows, and what it adds to each row."""
     rows = counts.sum(axis=1)
-    mean = (rows / rows.sum()) @ table
+    mean = finite_mean(table, axis=0, weight=rows)
     return mean, ((table - mean)[parts],)
+
+
+def term_of_density(
+    values: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    spread: np.ndarray,
+    rows: np.ndarray,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Mean of a normal log-density over the training rows, and what it adds to rows.
+
+    ``E (x - mean_c)^2`` over the training rows is the mean over their classes d of
+    ``spread_d + (mean_d - mean_c)^2``.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+    mean, variance : ndarray of shape (n_classes,)
+        Of the densities. A variance of 0 makes one value certain and any other
+        impossible.
+    spread, rows : ndarray of shape (n_classes,)
+        Variance of the training rows of each class, and how many they are.
+    """
+    certain = variance <= 0
+    width = np.where(certain, 1.0, variance)
+    constant = -0.5 * np.log(2.0 * np.pi * width)
+    away = spread + (mean[None, :] - mean[:, None]) ** 2
+    expected = constant - 0.5 * (away @ (rows / rows.sum())) / width
+    distance = values[:, None] - mean
+    added = constant - 0.5 * distance**2 / width
+    added = np.where(certain, np.where(distance == 0, 0.0, -np.inf), added)
+    expected = np.where(certain, 0.0, expected)
+    return expected, (added - expected,)
 
 
 def term_of_grid(
@@ -137,32 +177,36 @@ def explanation_of(
         return tuple(data[j] for j in columns if j in data)
 
     n_rows, n_classes = probabilities.shape
-    base = start + sum((own.mean for own in terms), np.zeros(n_classes))
-    columns = sorted({j for own in terms for j in own.columns})
-    place = {j: k for k, j in enumerate(columns)}
-    of_columns = np.zeros((n_rows, len(columns), n_classes))
-    for own in terms:
-        for j, values in zip(own.columns, own.shared, strict=True):
-            of_columns[:, place[j]] += values
-    by_column = Explanation(
-        of_columns,
-        base,
-        [names[j] for j in columns],
-        classes,
-        probabilities,
-        tuple(held([j]) for j in columns),
-        index,
-    )
+    means = np.array([own.mean for own in terms]).reshape(len(terms), n_classes)
+    base = start + means.sum(axis=0)
     values = np.zeros((n_rows, len(terms), n_classes))
     for t, own in enumerate(terms):
         values[:, t] = own.values
-    return Explanation(
-        values,
+    impossible = np.isneginf(base + values.sum(axis=1)).all(axis=1)
+    values[impossible] = -means  # such rows are predicted from the start alone
+    inputs = tuple(
+        held(own.columns) if own.inputs is None else own.inputs for own in terms
+    )
+    found = Explanation(
+        TableTerms(values, inputs, impossible=impossible),
         base,
         [own.name for own in terms],
         classes,
         probabilities,
-        tuple(held(own.columns) if own.inputs is None else own.inputs for own in terms),
         index,
-        by_column,
     )
+    columns = sorted({j for own in terms for j in own.columns})
+    if [own.columns for own in terms] == [(j,) for j in columns]:
+        return found
+    place = {j: k for k, j in enumerate(columns)}
+    of_columns = np.zeros((n_rows, len(columns), n_classes))
+    for own in terms:
+        for j, part in zip(own.columns, own.shared, strict=True):
+            of_columns[:, place[j]] += part
+    are_shares = any(len(own.columns) > 1 for own in terms)
+    by_column = replace(
+        found,
+        terms=TableTerms(of_columns, tuple(held([j]) for j in columns), are_shares),
+        features=[names[j] for j in columns],
+    )
+    return replace(found, _of_columns=by_column)

@@ -296,8 +296,12 @@ class WideWeightedNB(SupportClassifier, RowCounter):
             scores = scores + self._weighted_offset.sum(axis=0)
         return scores
 
+    def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
+        absent = self._weighted_offset
+        absent = np.zeros_like(self._weighted_slope) if absent is None else absent
+        return self._weighted_slope + absent, absent
+
     def _values(self, part: Any) -> Any:
-        """The columns in use as the model reads them."""
         values = part.data if sparse.issparse(part) else part
         self._refuse(part, values < 0, "counts >= 0")
         return part

@@ -160,7 +160,7 @@ class SparseBernoulliNB(SparseNaiveBayes):
         return class_weights(self.classes_, logit(self.feature_log_prob_))
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
-        present = self._presence(part)
+        present = self._values(part)
         never = np.isneginf(self.feature_log_prob_)  # both only with alpha = 0
         always = np.isneginf(self._absent_log_prob)
         absent_log = np.where(always, 0.0, self._absent_log_prob)
@@ -172,9 +172,11 @@ class SparseBernoulliNB(SparseNaiveBayes):
             scores[(unexpected > 0) | (met < always.sum(axis=1))] = -np.inf
         return scores
 
-    def _presence(self, part: Any) -> Any:
-        """The selected columns as 0 and 1."""
+    def _values(self, part: Any) -> Any:
         return presence(part, self.binarize, self._refuse, type(self).__name__)
+
+    def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.feature_log_prob_.T, self._absent_log_prob.T
 
     @property
     def coef_(self) -> np.ndarray:

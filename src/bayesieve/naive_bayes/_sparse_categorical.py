@@ -13,6 +13,12 @@ from bayesieve._compat import Interval
 from bayesieve._description import Saved
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
+from bayesieve.naive_bayes._explained_terms import (
+    ExplainedTerm,
+    explanation_of,
+    term_of_parts,
+)
+from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.preprocessing._category_codes import (
     CategoryCounter,
     Values,
@@ -125,9 +131,13 @@ class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
         "n_categories_": Saved("integers", "k"),
         "feature_log_prob_": Saved("floats", "C", "categories", domain="logs"),
         "_support_values": Saved("category values", "k", optional=True),
+        "_category_rows": Saved("floats", "categories", domain="counts", optional=True),
     }
     #: Values of the selected columns; None where all of them hold codes.
     _support_values: Values | None = None
+    #: Training rows with each category of the selected columns, one column after
+    #: another; None from files of an earlier version.
+    _category_rows: np.ndarray | None = None
 
     def __init__(
         self,
@@ -179,6 +189,8 @@ class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
                 None if own is None else own[:size]
                 for own, size in zip(chosen, self.n_categories_.tolist(), strict=True)
             ]
+        chosen_counts = counts.select(self.support_indices_).feature_count
+        self._category_rows = np.asarray(chosen_counts.sum(axis=0)).ravel()
         table = np.nan_to_num(selection.solution.log_theta, nan=0.0, neginf=-np.inf)
         self.feature_log_prob_ = np.split(table, ends, axis=1) if self.k_ else []
 
@@ -243,6 +255,50 @@ class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
             known = codes < log_prob.shape[1]
             scores[known] += log_prob.T[codes[known]]
         return scores
+
+    def _explained(self, X: Any, part: Any, index: Any) -> Explanation:
+        names, inputs = self._support_names(), self._given(X, part)
+        columns = part.tocsc() if sparse.issparse(part) else part
+        terms = []
+        for position, rows in enumerate(self._rows_of_categories()):
+            log_prob = self.feature_log_prob_[position].T
+            # One more part for a category never seen, which says nothing.
+            table = np.vstack([log_prob, np.zeros(log_prob.shape[1])])
+            codes = np.minimum(self._codes_of(columns, position), rows.size)
+            mean, shared = term_of_parts(table, np.append(rows, 0.0)[:, None], codes)
+            given = (inputs[position],)
+            terms.append(
+                ExplainedTerm(names[position], (position,), mean, shared, given)
+            )
+        return explanation_of(
+            terms,
+            self._start_scores(),
+            self.classes_,
+            self._proba_of(part),
+            names,
+            {},
+            index,
+        )
+
+    def _rows_of_categories(self) -> list[np.ndarray]:
+        """Training rows with each category of each selected column."""
+        if not self.k_:
+            return []
+        rows = self._category_rows
+        if rows is None:  # from a file of an earlier version: as it was estimated
+            rows = np.hstack(
+                [self.class_count_ @ np.exp(own) for own in self.feature_log_prob_]
+            )
+        return np.split(rows, np.cumsum(self.n_categories_)[:-1])
+
+    def _given(self, X: Any, part: Any) -> list[np.ndarray]:
+        """What rows hold in the selected columns, as it was given."""
+        if sparse.issparse(part):
+            return list(part.toarray().T)
+        if self._support_values is None and table_columns(X) is None:
+            return list(part.T)
+        columns = columns_of(X)[0]
+        return [np.asarray(columns[j]) for j in self.support_indices_]
 
     def _codes_of(self, columns: Any, position: int) -> np.ndarray:
         if sparse.issparse(columns):

@@ -438,10 +438,10 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         if rules is not None:
             supports = [budget.solve_additive(problem, k, rules) for k in sizes]
             return bernoulli_scores_of(
-                *(supports, problem.estimate, self._presence(X_test), log_prior)
+                *(supports, problem.estimate, self._values(X_test), log_prior)
             )
         ranking = problem.ranking[: sizes[-1]]
         estimates = problem.estimate(ranking)
         return bernoulli_scores(
-            ranking, estimates, self._presence(X_test), sizes, log_prior
+            ranking, estimates, self._values(X_test), sizes, log_prior
         )

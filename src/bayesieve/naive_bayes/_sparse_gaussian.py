@@ -12,6 +12,12 @@ from bayesieve._compat import Interval, StrOptions
 from bayesieve._description import Saved, mean_weights
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
+from bayesieve.naive_bayes._explained_terms import (
+    ExplainedTerm,
+    explanation_of,
+    term_of_density,
+)
+from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.solvers._gaussian import pooled_moments
 from bayesieve.solvers._selection import Selection
 
@@ -178,6 +184,31 @@ class SparseGaussianNB(SparseNaiveBayes):
             if certain.any():
                 scores[_misses(part, mean, certain), c] = -np.inf
         return scores
+
+    def _explained(self, X: Any, part: Any, index: Any) -> Explanation:
+        names, counts = self._support_names(), self.class_count_
+        table = part.toarray() if sparse.issparse(part) else np.asarray(part)
+        # The variances of the training rows; where they are pooled, their mean.
+        spread = np.maximum(self.var_ - self.epsilon_, 0.0)
+        terms = []
+        for j, name in enumerate(names):
+            mean, shared = term_of_density(
+                table[:, j].astype(np.float64),
+                self.theta_[:, j],
+                self.var_[:, j],
+                spread[:, j],
+                counts,
+            )
+            terms.append(ExplainedTerm(name, (j,), mean, shared, (table[:, j],)))
+        return explanation_of(
+            terms,
+            self._start_scores(),
+            self.classes_,
+            self._proba_of(part),
+            names,
+            {},
+            index,
+        )
 
 
 def _sparse_distance(part: Any, mean: np.ndarray, inverse: np.ndarray) -> np.ndarray:

@@ -164,9 +164,16 @@ class SparseMultinomialNB(SparseNaiveBayes):
         return class_weights(self.classes_, self.feature_log_prob_)
 
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
+        return linear_scores(self._values(part), self.feature_log_prob_)
+
+    def _values(self, part: Any) -> Any:
         values = part.data if sparse.issparse(part) else part
         self._refuse(part, values < 0, "counts >= 0")
-        return linear_scores(part, self.feature_log_prob_)
+        return part
+
+    def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
+        present = self.feature_log_prob_.T
+        return present, np.zeros_like(present)
 
     @property
     def coef_(self) -> np.ndarray:

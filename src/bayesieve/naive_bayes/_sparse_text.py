@@ -41,6 +41,7 @@ from bayesieve.naive_bayes._text_weights import TermWeights
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
+from bayesieve.text._spans import term_spans
 from bayesieve.text._term_names import TermNames
 from bayesieve.text._unspaced import warn_if_unspaced
 from bayesieve.utils._progress import ProgressBar
@@ -769,8 +770,21 @@ class SparseTextNB(SparseNaiveBayes):
     def _start_scores(self) -> np.ndarray:
         return self._start if hasattr(self, "weights_") else self.class_log_prior_
 
-    def _presence(self, part: Any) -> Any:
+    def _values(self, part: Any) -> Any:
         return part  # the matcher gives presences where the model looks at them
+
+    def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
+        weights = np.reshape(getattr(self, "weights_", 1.0), (-1, 1))
+        return weights * self.feature_log_prob_.T, weights * self._absent_log_prob.T
+
+    def _spans(self, text: str) -> list[tuple[int, int, int]]:
+        """Where the selected terms stand in a text: start, end, number of the term.
+
+        Spans may overlap, as those of n-grams do. A term has as many as its count,
+        whether or not the model looks at more than its presence.
+        """
+        check_is_fitted(self)
+        return term_spans(text, self._options, self.vocabulary_)
 
     # ------------------------------------------------------- description and files
 

@@ -148,6 +148,12 @@ class TextOptions:
             *pack(stop or ()),
         )
 
+    def prepared(self, text: str) -> str:
+        """The text in which terms are looked for: lowered and without accents."""
+        if self.lowercase:
+            text = text.lower()
+        return without_accents(text, self.strip_accents)
+
     @computed_once
     def words_of(self) -> Callable[[str], list[str]]:
         """The slower path: a function from a text to its words, through `re`."""
@@ -155,9 +161,7 @@ class TextOptions:
         stop = self.stop_words
 
         def words(text: str) -> list[str]:
-            if self.lowercase:
-                text = text.lower()
-            found: list[str] = find(without_accents(text, self.strip_accents))
+            found: list[str] = find(self.prepared(text))
             if stop is not None:
                 found = [word for word in found if word not in stop]
             return found
