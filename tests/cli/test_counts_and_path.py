@@ -234,3 +234,23 @@ def test_new_terms_of_a_row_are_in_its_support_and_not_in_the_row_above(
         assert set(row["entering"]) == support - before
         before = support
     capsys.readouterr()
+
+
+def test_few_rows_are_not_advised_to_take_many_features(tmp_path, capsys):
+    """Sixty rows of noise: neither elbow nor BIC is a size to recommend."""
+    rng = np.random.default_rng(0)
+    names = ",".join(f"gene{j}" for j in range(400))
+    lines = [",".join(f"{x:.3f}" for x in row) for row in rng.normal(size=(60, 400))]
+    labels = np.where(rng.integers(2, size=60), "yes", "no")
+    rows = [f"{line},{label}" for line, label in zip(lines, labels, strict=True)]
+    data = str(tmp_path / "genes.csv")
+    (tmp_path / "genes.csv").write_text("\n".join([f"{names},tumour", *rows]))
+    arguments = ["path", data, "--label", "tumour", "--model", "gaussian"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["largest_advised"] == 30 < min(found["elbow"], found["bic"])
+    assert main(arguments) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Neither elbow nor BIC advises a size here: 60 rows cannot bear out" in told
+    assert "<- " not in told
+    assert "-k 1se" in told
