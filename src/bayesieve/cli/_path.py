@@ -194,8 +194,8 @@ def _advice(outcome: dict[str, Any]) -> str:
         if size > most
     ]
     reason = (
-        f"{outcome['rows']:,} rows cannot bear out more than {most:,} {unit}; above that "
-        "every further one seems to gain"
+        f"{outcome['rows']:,} rows cannot bear out more than {most:,} {unit}; above "
+        "that every further one seems to gain"
     )
     if len(too_large) == 2:
         return f"Neither elbow nor BIC advises a size here: {reason}."
