@@ -238,8 +238,8 @@ class Description:
         Factor in [0, 1] that is already part of `weights`.
     strength : ndarray of shape (k,) or None
         Where there are discounts: spread of the naive Bayes weight without them.
-    means : ndarray of shape (n_classes, k) or None
-        Class means of measurements.
+    means, deviations : ndarray of shape (n_classes, k) or None
+        Class means and standard deviations of measurements.
     certificate, dual_gap, stopped
         As in the estimators, None where they have none.
     is_weighted : bool
@@ -281,6 +281,7 @@ class Description:
     discounts: np.ndarray | None = None
     strength: np.ndarray | None = None
     means: np.ndarray | None = None
+    deviations: np.ndarray | None = None
     certificate: Certificate | None = None
     dual_gap: float | None = None
     is_weighted: bool = False
@@ -366,6 +367,7 @@ _BY_FEATURE = (
     "discounts",
     "strength",
     "means",
+    "deviations",
 )
 
 
@@ -520,6 +522,7 @@ def mean_weights(
         "weight_name": f"{distance} (standard deviations)",
         "signed": True,
         "means": mean,
+        "deviations": np.sqrt(variance),
     }
 
 

@@ -19,6 +19,7 @@ from tests.cli.test_select import refused, selected
 
 from bayesieve import ClassCounts, load_model, sparsity_path
 from bayesieve.cli import main
+from bayesieve.cli._path import _advice
 
 pytest.importorskip("duckdb", reason="reading files needs duckdb")
 pytest.importorskip("pandas", reason="reading tables needs pandas")
@@ -234,3 +235,40 @@ def test_new_terms_of_a_row_are_in_its_support_and_not_in_the_row_above(
         assert set(row["entering"]) == support - before
         before = support
     capsys.readouterr()
+
+
+def test_few_rows_are_not_advised_to_take_many_features(tmp_path, capsys):
+    """Sixty rows of noise: the elbow is no size to recommend."""
+    rng = np.random.default_rng(0)
+    names = ",".join(f"gene{j}" for j in range(400))
+    lines = [",".join(f"{x:.3f}" for x in row) for row in rng.normal(size=(60, 400))]
+    labels = np.where(rng.integers(2, size=60), "yes", "no")
+    rows = [f"{line},{label}" for line, label in zip(lines, labels, strict=True)]
+    data = str(tmp_path / "genes.csv")
+    (tmp_path / "genes.csv").write_text("\n".join([f"{names},tumour", *rows]))
+    arguments = ["path", data, "--label", "tumour", "--model", "gaussian"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bic"] < found["largest_advised"] == 30 < found["elbow"]
+    assert main(arguments) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    least = f"Least BIC at {found['bic']}. The elbow advises no size here: 60 rows"
+    assert least in told
+    assert "<- elbow" not in told
+    assert "-k 1se" in told
+
+
+@pytest.mark.parametrize(
+    ("sizes", "edge", "told"),
+    [
+        ((10, 20), None, "The elbow is at 10 terms, least BIC at 20."),
+        ((10, 90), None, "The elbow is at 10 terms. BIC advises no size here: 60 "),
+        ((90, 90), None, "Neither elbow nor BIC advises a size here: 60 rows cannot"),
+        ((90, 20), "largest", "BIC still falls at 20, the largest size tried. The el"),
+        ((90, 90), "only", "One size alone has neither elbow nor least BIC."),
+    ],
+)
+def test_advice_in_words(sizes, edge, told):
+    outcome = dict(zip(("elbow", "bic"), sizes, strict=True))
+    outcome |= {"rows": 60, "unit": "terms", "bic_at_edge": edge, "largest_advised": 30}
+    assert _advice(outcome).startswith(told)

@@ -9,7 +9,11 @@ from tests.oracle.instances import instances
 
 from bayesieve import ClassCounts, solve_multinomial, sparsity_path
 from bayesieve.exceptions import FewFeaturesWarning, GapWarning
-from bayesieve.solvers._criteria import default_sizes, elbow_position
+from bayesieve.solvers._criteria import (
+    default_sizes,
+    elbow_position,
+    largest_advised_size,
+)
 from bayesieve.solvers._selection import build_problem
 
 
@@ -231,3 +235,20 @@ def test_every_size_of_an_additive_path_is_the_solution_of_that_size(model):
         solution = problem.solve(int(k))
         np.testing.assert_array_equal(path.support(int(k)), solution.support)
         assert objective == solution.certificate.objective
+
+
+def test_few_rows_advise_no_large_sizes():
+    """Pure noise of 60 rows: elbow and BIC lie far above what so few rows can tell."""
+    rng = np.random.default_rng(0)
+    noise, y = rng.normal(size=(60, 3000)), rng.integers(2, size=60)
+    counts = ClassCounts.from_matrix(noise, y, kind="moments")
+    path = sparsity_path(counts, model="gaussian")
+    assert largest_advised_size(counts.class_count.sum()) == 30
+    assert min(path.elbow, path.bic) > 30
+    assert [largest_advised_size(n) for n in (0, 1, 2.5, 7, 1e6)] == [
+        1,
+        1,
+        1,
+        3,
+        500_000,
+    ]

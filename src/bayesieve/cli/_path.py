@@ -59,6 +59,7 @@ def _run(arguments: argparse.Namespace) -> None:
     data, columns = open_data(arguments)
     from bayesieve.exceptions import GapWarning
     from bayesieve.solvers import sparsity_path
+    from bayesieve.solvers._criteria import largest_advised_size
 
     counts = data.count()
     with warnings.catch_warnings():
@@ -93,6 +94,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "elbow": path.elbow,
         "bic": path.bic,
         "bic_at_edge": _edge(path, arguments.sizes or [2, _LARGEST], data.model),
+        "largest_advised": largest_advised_size(counts.class_count.sum()),
         "guessed": columns.guessed,
         "warnings": told_so_far(),
         "path": rows,
@@ -152,8 +154,9 @@ def _show(
     largest = max(row["gain"] for row in rows) or 1.0
     for row in rows:
         k = row["k"]
-        marks = ["elbow"] if outcome["elbow"] == k and len(rows) > 1 else []
-        if outcome["bic"] == k and outcome["bic_at_edge"] is None:
+        advised = k <= outcome["largest_advised"]
+        marks = ["elbow"] if outcome["elbow"] == k and advised and len(rows) > 1 else []
+        if outcome["bic"] == k and advised and outcome["bic_at_edge"] is None:
             marks.append("bic")
         short = row["gap"] / row["gain"] if row["gain"] > 0 else 0.0
         proven = "proven" if short <= 1e-9 else f"{100 * short:.2g} %"
@@ -170,20 +173,45 @@ def _show(
             line += f"  <- {' and '.join(marks)}"
         terminal.line(line)
     terminal.line()
-    elbow, bic = f"{outcome['elbow']:,} {unit}", f"{outcome['bic']:,}"
-    told = {
-        None: f"The elbow is at {elbow}, least BIC at {bic}.",
-        "largest": f"The elbow is at {elbow}, and BIC still falls at {bic}, the "
-        "largest size tried.",
-        "smallest": f"The elbow is at {elbow}, and BIC rises from {bic} on, the "
-        "smallest size tried.",
-        "only": "One size alone has neither elbow nor least BIC.",
-    }[outcome["bic_at_edge"]]
     terminal.paragraph(
-        f"{told} 'short by' is how much better any other choice could be, at most."
+        f"{_advice(outcome)} 'short by' is how much better any other choice could be, "
+        "at most."
     )
     terminal.line("Try next:")
-    terminal.line(f"  {_select_command(arguments)} -k {outcome['elbow']}")
+    by_elbow = outcome["elbow"] <= outcome["largest_advised"]
+    size = outcome["elbow"] if by_elbow else "1se"
+    terminal.line(f"  {_select_command(arguments)} -k {size}")
+
+
+def _advice(outcome: dict[str, Any]) -> str:
+    """What elbow and BIC advise, as far as so many rows can bear it."""
+    unit, edge = outcome["unit"], outcome["bic_at_edge"]
+    most = outcome["largest_advised"]
+    if edge == "only":
+        return "One size alone has neither elbow nor least BIC."
+    too_large = [
+        name
+        for name, size in (("elbow", outcome["elbow"]), ("BIC", outcome["bic"]))
+        if size > most
+    ]
+    reason = (
+        f"{outcome['rows']:,} rows cannot bear out more than {most:,} {unit}; above "
+        "that every further one seems to gain"
+    )
+    if len(too_large) == 2:
+        return f"Neither elbow nor BIC advises a size here: {reason}."
+    elbow, bic = f"{outcome['elbow']:,} {unit}", f"{outcome['bic']:,}"
+    if too_large == ["BIC"]:
+        return f"The elbow is at {elbow}. BIC advises no size here: {reason}."
+    told = {
+        None: f"least BIC at {bic}.",
+        "largest": f"and BIC still falls at {bic}, the largest size tried.",
+        "smallest": f"and BIC rises from {bic} on, the smallest size tried.",
+    }[edge]
+    if too_large:
+        told = told.removeprefix("and ")
+        return f"{told[0].upper()}{told[1:]} The elbow advises no size here: {reason}."
+    return f"The elbow is at {elbow}, {told}"
 
 
 def _select_command(arguments: argparse.Namespace) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -15,13 +17,16 @@ from bayesieve._description import (
     Description,
     TableColumns,
     describe,
+    mean_weights,
     odds_name,
 )
 from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of_model
 from bayesieve.inspection._report_alternatives import alternatives_section
+from bayesieve.inspection._report_checks import clean_text
 from bayesieve.inspection._report_data import ReportData
+from bayesieve.inspection._report_features import features_section, most_features
 from bayesieve.inspection._report_paths import NameTable, k_path, rounded, weight_path
-from bayesieve.inspection._report_schema import LIMITS, clean_text
+from bayesieve.inspection._report_schema import LIMITS
 from bayesieve.inspection._report_shapes import shapes_section
 from bayesieve.io import Inspection
 
@@ -40,6 +45,9 @@ def collect_report(
     cv: list[dict[str, Any]] | None = None,
     inspected: Inspection | None = None,
     within: float | None = None,
+    verdict: dict[str, Any] | None = None,
+    documents: list[dict[str, Any]] | None = None,
+    contexts: Mapping[str, Sequence[Sequence[str]]] | None = None,
 ) -> ReportData:
     """Gather what a report shows of a fitted model.
 
@@ -52,9 +60,13 @@ def collect_report(
         What the model was fitted on, for the path over k and the counts of each
         feature; by default its ``counts_``.
     evaluation : dict, optional
-        How it did on other rows: ``rows``, ``accuracy``, ``balanced_accuracy``,
-        ``log_loss``, ``all_features_accuracy``, ``all_features_log_loss``,
-        ``majority_accuracy``, ``calibration`` (`Calibration.as_dict`); all optional.
+        How it did on other rows, all optional: ``rows`` and ``splits`` (1: one part
+        held out; more: repeated at random), ``accuracy`` with its 95 % interval
+        ``accuracy_low`` and ``accuracy_high``, ``balanced_accuracy``, ``log_loss``,
+        ``all_features_accuracy``, ``all_features_log_loss``, ``majority_accuracy``,
+        ``majority`` (the largest class), ``prior_log_loss``, ``calibration``
+        (`Calibration.as_dict`), ``contenders``, ``confusion``, ``per_class`` and
+        ``two_classes``.
     seconds : dict of str to float, optional
         How long each step took.
     parameters : dict, optional
@@ -68,6 +80,18 @@ def collect_report(
     within : float, optional
         Share of the gain that other choices of features may fall short by to be
         counted as nearly as good; by default 0.01.
+    verdict : dict, optional
+        What the result is worth: 1 to 4 sentences ``lines``, ``remarks`` with ``code``
+        and ``text``, and ``next`` with ``command`` and ``meaning``.
+    documents : list of dict, optional
+        Example rows, at most 30: ``kind`` ("certain", "wrong" or "edge"), ``row``,
+        ``label``, ``predicted``, ``probability``, the text cut into ``pieces`` with
+        ``text``, ``nats`` and the feature's column as ``name``, the strongest ``terms``
+        with ``name``, ``value`` and ``nats``, and ``flip``, what would change the
+        answer. Nats above zero speak for the predicted class.
+    contexts : dict of str to list, optional
+        For names of features up to three examples of their use, each of three texts:
+        before, match, after.
 
     Returns
     -------
@@ -99,24 +123,26 @@ def collect_report(
     if found.weights is None and solved is not None:
         found = _with_weights(found, solved)
     names = NameTable(found, counts)
-    shown = found.strongest(LIMITS["features"])
+    shown = found.strongest(most_features(found.labels.shape[0]))
     return ReportData(
         data_name=str(data_name),
         model=found.owner,
+        verdict=_plain(verdict),
         sentence=found.sentence,
         detail=found.detail,
         noun=found.noun,
         versions=_versions(),
         certificate=_certificate(found),
         data=_data(found, counts),
-        features=_features(shown, names, counts),
+        features=features_section(shown, names, counts, contexts),
         path=k_path(found, solved, names),
         weight_path=weight_path(found, names),
         alternatives=alternatives_section(found, counts, names, within),
         discounts=_discounts(found, names),
         columns=None if found.table is None else _columns(found.table),
         shapes=None if found.table is None else shapes_section(found.table),
-        evaluation=_plain_evaluation(evaluation),
+        evaluation=_plain(evaluation),
+        documents=_documents(documents, found, names),
         reading=None if inspected is None else _reading(inspected),
         seconds=[
             {"step": str(step), "seconds": float(value)}
@@ -167,9 +193,16 @@ def _with_weights(found: Description, solved: ModelPath) -> Description:
     weights = solved.weights(found.indices)
     if weights is None:
         return found
-    name = odds_name(found.labels)
     if solved.kind == "gaussian":
-        name = "difference of means (standard deviations)"
+        mean, squares = solved.counts.mean, solved.counts.centred_squares
+        assert mean is not None
+        assert squares is not None
+        rows = np.maximum(solved.counts.class_count, 1e-300)[:, None]
+        own = found.indices
+        return replace(
+            found, **mean_weights(found.labels, mean[:, own], squares[:, own] / rows)
+        )
+    name = odds_name(found.labels)
     return replace(found, weights=weights, weight_name=name, signed=True)
 
 
@@ -209,45 +242,6 @@ def _data(found: Description, counts: Any) -> dict[str, Any]:
         "selected": found.n_used,
         "classes": classes[: LIMITS["classes"]],
         "n_classes": len(classes),
-    }
-
-
-def _features(view: Description, names: NameTable, counts: Any) -> dict[str, Any]:
-    n_classes = LIMITS["classes"]
-    table, counted = None, None
-    if counts is not None and counts.kind in ("count", "binary"):
-        part = counts.feature_count[:, view.indices]
-        table = part if isinstance(part, np.ndarray) else part.toarray()
-        counted = "occurrences" if counts.kind == "count" else "rows"
-    texts = view.names
-    if view.towards is not None:
-        texts = [
-            name if label is None else f"{name}, for {label}"
-            for name, label in zip(texts, view.towards, strict=True)
-        ]
-    rows = [
-        {
-            "name": names.place(column, texts[j]),
-            "score": rounded(view.score[j]),
-            "weights": None
-            if view.weights is None
-            else [rounded(w) for w in view.weights[:n_classes, j]],
-            "discount": None
-            if view.discounts is None
-            else rounded(min(max(view.discounts[j], 0.0), 1.0)),
-            "counts": None
-            if table is None
-            else [rounded(n) for n in table[:n_classes, j]],
-        }
-        for j, column in enumerate(view.indices.tolist())
-    ]
-    return {
-        "total": view.total,
-        "score_name": view.score_name,
-        "weight_name": view.weight_name,
-        "signed": view.signed,
-        "counted": counted,
-        "rows": rows,
     }
 
 
@@ -301,16 +295,30 @@ def _columns(table: TableColumns) -> dict[str, Any]:
     return {"total": len(partitions), "informative": int(informative), "items": items}
 
 
-def _plain_evaluation(given: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Numbers of NumPy as those of Python; a score that is not a number is unknown."""
-    if given is None:
-        return None
-    plain = {}
-    for name, value in given.items():
-        if isinstance(value, np.generic):
-            value = value.item()
-        plain[name] = None if value is not value or value == np.inf else value
-    return plain
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy as those of Python; not a number is unknown."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _documents(
+    given: list[dict[str, Any]] | None, found: Description, names: NameTable
+) -> list[dict[str, Any]] | None:
+    """Examples with the columns of their pieces as places among the names."""
+    documents = _plain(given)
+    used = set(found.indices.tolist())
+    for document in documents or ():
+        for piece in document.get("pieces") or ():
+            column = piece.get("name")
+            piece["name"] = names.place(column) if column in used else None
+        document["pieces"] = document.get("pieces") or []
+        document["terms"] = document.get("terms") or []
+    return documents  # type: ignore[no-any-return]
 
 
 def _parameters(model: Any, more: dict[str, Any]) -> list[dict[str, Any]]:

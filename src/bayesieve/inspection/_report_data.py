@@ -13,6 +13,8 @@ __all__ = ["ReportData"]
 
 _FORMAT = 1
 _LONGEST_TEXT = 50_000_000
+#: Sections that reports saved earlier do not have.
+_LATER = ("reading", "shapes", "alternatives", "verdict", "documents")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,9 @@ class ReportData:
     ----------
     data_name, model : str
         What was looked at, and by which class.
+    verdict : dict or None
+        What the result is worth and what to do next, in ``lines``, ``remarks`` and
+        ``next``; it stands at the top.
     sentence, detail : str
         What is proven, in one plain sentence and in numbers.
     noun : str
@@ -34,7 +39,7 @@ class ReportData:
     names : list of str
         Names of the features that the other sections refer to by place.
     certificate, data, features, path, weight_path, discounts, columns, shapes,
-    alternatives, evaluation, reading : dict, list or None
+    alternatives, evaluation, documents, reading : dict, list or None
     seconds, parameters, versions : list of dict
     command : str or None
     python : str
@@ -56,6 +61,7 @@ class ReportData:
 
     data_name: str
     model: str
+    verdict: dict[str, Any] | None
     sentence: str
     detail: str
     noun: str
@@ -71,6 +77,7 @@ class ReportData:
     shapes: dict[str, Any] | None
     alternatives: dict[str, Any] | None
     evaluation: dict[str, Any] | None
+    documents: list[dict[str, Any]] | None
     reading: dict[str, Any] | None
     seconds: list[dict[str, Any]]
     parameters: list[dict[str, Any]]
@@ -121,8 +128,7 @@ class ReportData:
             raise ValueError(
                 f"A report must be of format {_FORMAT}. Got {str(number)[:20]!r}.{hint}"
             )
-        # Reports of version 0.1 do not have all of them.
-        for later in ("reading", "shapes", "alternatives"):
+        for later in _LATER:
             found.setdefault(later, None)
         missing = [name for name in SECTIONS if name not in found]
         unknown = [name for name in found if name not in SECTIONS]

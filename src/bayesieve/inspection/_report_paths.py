@@ -9,9 +9,11 @@ from scipy import sparse
 
 from bayesieve._description import CrossValidation, Description
 from bayesieve.inspection._model_path import ModelPath
-from bayesieve.inspection._report_schema import LIMITS, clean_text
+from bayesieve.inspection._report_checks import clean_text
+from bayesieve.inspection._report_schema import LIMITS
 from bayesieve.inspection._weight_path_display import earliest_features
 from bayesieve.solvers import SparsityPath
+from bayesieve.solvers._criteria import largest_advised_size
 
 __all__ = ["NameTable", "k_path", "rounded", "weight_path"]
 
@@ -61,11 +63,13 @@ def k_path(
     if solved is None and scores is None:
         return None
     by_size: dict[int, dict[str, Any]] = {}
-    elbow = bic = None
+    elbow = bic = largest = None
     if solved is not None:
         path = solved.path
-        elbow = path.elbow
-        bic = None if np.isnan(path.bic_values).all() else path.bic
+        largest = largest_advised_size(solved.counts.class_count.sum())
+        elbow = path.elbow if path.elbow <= largest else None
+        if not np.isnan(path.bic_values).all():
+            bic = path.bic if path.bic <= largest else None
         previous, previous_gains = np.empty(0, dtype=np.int64), np.empty(0)
         for position, k in enumerate(path.k.tolist()):
             columns = path.support(k)
@@ -97,13 +101,31 @@ def k_path(
         "score_name": "cross-validated score",
         "weight_name": found.weight_name,
         "signed": found.signed,
-        "chosen": found.total if found.dual_gap is None else None,
+        "note": _note(found) if solved is not None else None,
+        "largest_advised": largest,
+        "chosen": None if _has_weights(found) else found.total,
         "elbow": elbow,
         "bic": bic,
         "best": None if scores is None else int(scores.best),
         "one_se": None if scores is None else int(scores.one_se),
         "steps": [by_size[k] for k in sizes],
     }
+
+
+def _has_weights(found: Description) -> bool:
+    """Whether the model chose its features with weights, which the path does not."""
+    return found.dual_gap is not None or found.is_weighted
+
+
+def _note(found: Description) -> str | None:
+    """Why a model with weights has no place on the curve."""
+    if not _has_weights(found):
+        return None
+    return (
+        f"The curve is of naive Bayes before any weights: it says how well the best k "
+        f"{found.noun} explain the labels when each counts in full. This model fitted "
+        f"weights and kept {found.total:,} {found.noun}, so it is not on the curve."
+    )
 
 
 def _step(k: int) -> dict[str, Any]:

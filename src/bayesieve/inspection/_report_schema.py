@@ -8,13 +8,25 @@ made from it stays a page.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LIMITS", "SECTIONS", "check_report", "clean_text"]
+from bayesieve.inspection._report_checks import (
+    Check,
+    flag,
+    lines,
+    many,
+    number,
+    one_of,
+    optional,
+    passage,
+    record,
+    text,
+    tuple_of,
+    whole,
+)
 
-#: A check takes a value and its place, and returns the value or raises ValueError.
-Check = Callable[[Any, str], Any]
+__all__ = ["LIMITS", "SECTIONS", "check_report"]
 
 #: Most of each thing that a report shows.
 LIMITS = {
@@ -32,132 +44,14 @@ LIMITS = {
     "classes": 200,
     "parameters": 80,
     "names": 20_000,
+    "confused": 41,  # classes of a confusion matrix, and one for the others
+    "curve": 201,  # points of a curve
+    "documents": 30,
+    "pieces": 400,  # of a document
+    "letters": 4000,  # of a document
+    "contexts": 3,  # of a feature
+    "context": 120,  # letters before, in and after a match
 }
-
-#: Control characters break lines and tables, those that turn the direction of text make
-#: a command read unlike what it does, and lone surrogates cannot be written at all.
-_VISIBLE = {code: 0x2400 + code for code in range(32)} | {127: 0x2421}
-_VISIBLE |= dict.fromkeys(range(128, 160), 0xFFFD)
-_VISIBLE |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-_VISIBLE |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
-_VISIBLE |= {0x2028: 0x2424, 0x2029: 0x2424}
-
-
-def clean_text(text: str, longest: int = 200) -> str:
-    """A name or label as one line of bounded length that any file can hold."""
-    text = text[: longest + 1].translate(_VISIBLE)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _refuse(where: str, wanted: str, value: Any) -> ValueError:
-    got = type(value).__name__
-    if isinstance(value, bool | int | float) or value is None:
-        got = repr(value)[:40]
-    elif isinstance(value, str | list):
-        got = f"{got} of length {len(value)}"
-    return ValueError(f"A report's {where} must be {wanted}. Got {got}.")
-
-
-def text(longest: int = 200) -> Check:
-    """A string; made clean and cut if too long."""
-
-    def check(value: Any, where: str) -> str:
-        if not isinstance(value, str):
-            raise _refuse(where, "text", value)
-        return clean_text(value, longest)
-
-    return check
-
-
-def lines(longest: int) -> Check:
-    """Text of several lines, refused if too long: it is there to be copied."""
-
-    def check(value: Any, where: str) -> str:
-        if not isinstance(value, str) or len(value) > longest:
-            raise _refuse(where, f"text of at most {longest:,} characters", value)
-        return "\n".join(clean_text(line, longest) for line in value.split("\n"))
-
-    return check
-
-
-def number(low: float = -math.inf, high: float = math.inf) -> Check:
-    """A number; "inf" and "-inf" stand for what JSON cannot say."""
-
-    def check(value: Any, where: str) -> float:
-        wanted = "a number"
-        if low > -math.inf or high < math.inf:
-            wanted = f"a number from {low:g} to {high:g}"
-        if value in ("inf", "-inf") and isinstance(value, str):
-            value = float(value)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _refuse(where, wanted, value)
-        try:
-            found = float(value)
-        except OverflowError:
-            found = math.nan
-        if not low <= found <= high:  # NaN as well
-            raise _refuse(where, wanted, value if found == found else math.inf)
-        return found
-
-    return check
-
-
-def whole(high: int = 2**53) -> Check:
-    """A whole number from 0 on, one that JavaScript can hold."""
-
-    def check(value: Any, where: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise _refuse(where, "a whole number", value)
-        if not 0 <= value <= high:
-            raise _refuse(where, f"a whole number from 0 to {high:,}", value)
-        return value
-
-    return check
-
-
-def flag(value: Any, where: str) -> bool:
-    """Yes or no."""
-    if not isinstance(value, bool):
-        raise _refuse(where, "true or false", value)
-    return value
-
-
-def optional(check: Check) -> Check:
-    """Something, or null."""
-    return lambda value, where: None if value is None else check(value, where)
-
-
-def many(check: Check, most: int) -> Check:
-    """A list of at most so many."""
-
-    def check_all(value: Any, where: str) -> list[Any]:
-        if not isinstance(value, list | tuple) or len(value) > most:
-            raise _refuse(where, f"a list of at most {most:,}", value)
-        return [check(item, f"{where}[{i}]") for i, item in enumerate(value)]
-
-    return check_all
-
-
-def record(**fields: Check) -> Check:
-    """An object with these fields and no others; a missing one is null."""
-
-    def check(value: Any, where: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise _refuse(where, "an object", value)
-        for name in value:
-            if name not in fields:
-                known = ", ".join(fields)
-                raise ValueError(
-                    f"A report's {where} must have no fields but {known}. "
-                    f"Got {clean_text(str(name), 40)!r}."
-                )
-        return {
-            name: field(value.get(name), f"{where}.{name}")
-            for name, field in fields.items()
-        }
-
-    return check
-
 
 _name = whole(LIMITS["names"])
 _moves = many(_name, LIMITS["moves"])
@@ -190,12 +84,19 @@ _data = record(
     classes=many(record(name=text(), rows=_some_positive), LIMITS["classes"]),
     n_classes=whole(),
 )
+_odds = record(of=whole(LIMITS["classes"]), value=number(), low=number(), high=number())
+_context = tuple_of(*[text(LIMITS["context"])] * 3)
 _feature = record(
     name=_name,
     score=number(),
     weights=optional(_of_classes),
     discount=_some_share,
     counts=optional(_counts),
+    documents=optional(_counts),
+    odds=optional(_odds),
+    means=optional(_of_classes),
+    deviations=optional(_counts),
+    contexts=optional(many(_context, LIMITS["contexts"])),
 )
 _features = record(
     total=whole(),
@@ -218,6 +119,8 @@ _path = record(
     score_name=text(),
     weight_name=text(),
     signed=flag,
+    note=optional(text(400)),
+    largest_advised=_some_size,
     chosen=_some_size,
     elbow=_some_size,
     bic=_some_size,
@@ -293,15 +196,80 @@ _calibration = record(
     log_loss=_some_positive,
     bins=many(record(predicted=_share, observed=_share, rows=whole()), 100),
 )
+_contender = record(
+    name=text(),
+    features=_some_size,
+    accuracy=_share,
+    log_loss=_some_number,
+    chosen=flag,
+)
+_confusion = record(
+    names=many(text(), LIMITS["confused"]),
+    counts=many(many(_positive, LIMITS["confused"]), LIMITS["confused"]),
+)
+_per_class = record(
+    name=text(),
+    rows=_positive,
+    predicted=_positive,
+    precision=_some_share,
+    recall=_some_share,
+    f1=_some_share,
+)
+_curve = many(tuple_of(_share, _share), LIMITS["curve"])
+_threshold = record(
+    threshold=_share,
+    precision=_some_share,
+    recall=_some_share,
+    flagged=_share,
+    cost=_some_number,
+)
+_two_classes = record(
+    label=text(),
+    auc=_some_share,
+    average_precision=_some_share,
+    roc=_curve,
+    precision_recall=_curve,
+    lift=_curve,
+    thresholds=many(_threshold, LIMITS["curve"]),
+    chosen_threshold=_some_share,
+    costs=optional(tuple_of(_positive, _positive)),
+)
 _evaluation = record(
     rows=_some_size,
+    splits=_some_size,
     accuracy=_some_share,
+    accuracy_low=_some_share,
+    accuracy_high=_some_share,
     balanced_accuracy=_some_share,
     log_loss=_some_positive,
     all_features_accuracy=_some_share,
     all_features_log_loss=_some_positive,
     majority_accuracy=_some_share,
+    majority=optional(text()),
+    prior_log_loss=_some_positive,
     calibration=optional(_calibration),
+    contenders=optional(many(_contender, 20)),
+    confusion=optional(_confusion),
+    per_class=optional(many(_per_class, LIMITS["classes"])),
+    two_classes=optional(_two_classes),
+)
+_verdict = record(
+    lines=many(text(600), 4),
+    remarks=many(record(code=text(60), text=text(1000)), 40),
+    next=many(record(command=lines(2000), meaning=text(400)), 12),
+)
+_piece = record(
+    text=passage(LIMITS["letters"]), nats=_some_number, name=optional(_name)
+)
+_document = record(
+    kind=one_of("certain", "wrong", "edge"),
+    row=whole(),
+    label=optional(text()),
+    predicted=text(),
+    probability=_share,
+    pieces=many(_piece, LIMITS["pieces"]),
+    terms=many(record(name=text(), value=text(300), nats=number()), 40),
+    flip=optional(text(600)),
 )
 _read_column = record(
     column=text(),
@@ -335,6 +303,7 @@ _parameter = record(name=text(), value=text(1000), changed=flag)
 SECTIONS: dict[str, Check] = {
     "data_name": text(),
     "model": text(),
+    "verdict": optional(_verdict),
     "sentence": text(400),
     "detail": text(400),
     "noun": text(40),
@@ -350,6 +319,7 @@ SECTIONS: dict[str, Check] = {
     "shapes": optional(_shapes),
     "alternatives": optional(_alternatives),
     "evaluation": optional(_evaluation),
+    "documents": optional(many(_document, LIMITS["documents"])),
     "reading": optional(_reading),
     "seconds": many(record(step=text(), seconds=_positive), 40),
     "parameters": many(_parameter, LIMITS["parameters"]),
@@ -376,9 +346,47 @@ def check_report(sections: Mapping[str, Any]) -> dict[str, Any]:
                 f"A report's weight_path.lines must have a weight for each of its "
                 f"{n_steps} steps. Got {len(line['weights'])}."
             )
+    n_classes = len(checked["data"]["classes"])
     if checked["shapes"] is not None:
-        _check_shapes(checked["shapes"], len(checked["data"]["classes"]))
+        _check_shapes(checked["shapes"], n_classes)
+    _check_features(checked["features"]["rows"], n_classes)
+    _check_results(checked)
     return checked
+
+
+def _check_features(rows: list[dict[str, Any]], n_classes: int) -> None:
+    """Values by class that there are as many of as classes."""
+    for i, row in enumerate(rows):
+        of = 0 if row["odds"] is None else row["odds"]["of"]
+        sizes = {
+            len(row[key])
+            for key in ("documents", "means", "deviations")
+            if row[key] is not None
+        }
+        if of >= n_classes or sizes - {n_classes}:
+            raise ValueError(
+                f"A report's features.rows[{i}] must have values that fit its "
+                f"{n_classes} classes. Got others."
+            )
+
+
+def _check_results(checked: dict[str, Any]) -> None:
+    """A verdict that says something, a square of confusions, documents of a length."""
+    if checked["verdict"] is not None and not checked["verdict"]["lines"]:
+        raise ValueError("A report's verdict.lines must hold 1 to 4 sentences. Got 0.")
+    confusion = (checked["evaluation"] or {}).get("confusion")
+    if confusion is not None:
+        size = len(confusion["names"])
+        if {len(confusion["counts"]), *map(len, confusion["counts"])} - {size}:
+            raise ValueError(
+                "A report's evaluation.confusion must have a row and a column for each "
+                f"of its {size} names. Got others."
+            )
+    for document in checked["documents"] or ():
+        left = LIMITS["letters"]
+        for piece in document["pieces"]:
+            piece["text"] = piece["text"][:left]
+            left -= len(piece["text"])
 
 
 def _check_shapes(shapes: dict[str, Any], n_classes: int) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from bayesieve._description import TableColumns, TableShapes
+from bayesieve.inspection._report_checks import clean_text
 from bayesieve.inspection._report_paths import rounded
-from bayesieve.inspection._report_schema import LIMITS, clean_text
+from bayesieve.inspection._report_schema import LIMITS
 from bayesieve.inspection._shape_data import (
     ColumnCurve,
     column_curve,

@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from bayesieve.solvers._logs import Floats
 
-__all__ = ["default_sizes", "elbow_position", "multinomial_bic"]
+__all__ = [
+    "default_sizes",
+    "elbow_position",
+    "largest_advised_size",
+    "multinomial_bic",
+]
 
 
 def default_sizes(n_features: int, *, smallest: int) -> NDArray[np.int64]:
@@ -27,6 +32,19 @@ def elbow_position(k: NDArray[np.int64], objective: Floats) -> int:
         return 0
     height = (objective - objective[0]) / rise - (k - k[0]) / run
     return int(np.argmax(height))
+
+
+def largest_advised_size(n_rows: float) -> int:
+    """The largest k that elbow or BIC may advise after so many rows, at least 1.
+
+    Half the rows. Both look at the rows that chose the features: among many thousand
+    columns and few rows noise alone fits, every further column gains, and the elbow of
+    that curve lies where the grid ends. BIC's penalty in turn is the first term of an
+    expansion for rows that outnumber the parameters; each feature has at least one, and
+    with fewer than two rows for each its remainder is as large as the penalty itself.
+    Sizes above are still shown, but by no means recommended.
+    """
+    return max(int(n_rows // 2), 1)
 
 
 def multinomial_bic(

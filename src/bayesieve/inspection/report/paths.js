@@ -13,7 +13,7 @@ function chips(places, n, kind) {
 // A slider over steps: a chart above, then numbers, then what follows the step.
 function slider(place, options) {
   const { steps, start, jumps, label, chart, readout, below } = options;
-  const panel = el("div", { class: "panel" });
+  const panel = el("div", { class: "panel slides" });
   place.append(panel);
   const state = { at: start };
   const picture = figure(panel, () => options.describe(steps[state.at]), (width) => chart(width, state.at));
@@ -70,7 +70,6 @@ function moves(step, previous) {
 
 // Path over k.
 
-
 function showPath(place) {
   const { steps } = report.path;
   const solved = steps.filter((s) => s.gain !== null);
@@ -80,6 +79,11 @@ function showPath(place) {
   if (solved.length) words += ", what is proven of it";
   words += ", and which " + report.noun + " come and go.";
   place.append(el("p", { class: "note" }, words));
+  if (report.path.note) place.append(el("p", { class: "note" }, report.path.note));
+  const most = report.path.largest_advised;
+  if (most && solved.length && (report.path.elbow === null || report.path.bic === null) && steps[steps.length - 1].k > most) {
+    place.append(el("p", { class: "note" }, "More than " + count(most) + " " + report.noun + " are not advised after " + count(report.data.rows) + " rows: beyond half as many as rows, every further one seems to gain, whether it says anything or not. The elbow and BIC are marked below that only."));
+  }
   const [low, high] = [steps[0].k, steps[steps.length - 1].k];
   const panels = [solved.length ? 210 : 0, scored.length ? 130 : 0];
   const across = (width) => logarithmic(low, high === low ? low + 1 : high, EDGE.left, width - EDGE.right);
@@ -186,7 +190,7 @@ function showPath(place) {
 
   function stepTitle(step) {
     const shown = step.top.length;
-    return shown < step.k ? "The " + shown + " strongest of these " + count(step.k) : "These " + count(step.k) + " " + report.noun;
+    return shown < step.k ? "The " + shown + " strongest of these " + count(step.k) : step.k === 1 ? "This " + report.noun.replace(/s$/, "") : "These " + count(step.k) + " " + report.noun;
   }
   function stepTable(step) {
     const several = step.top[0].weights.length > 1;
