@@ -38,6 +38,26 @@ OUTCOME = _demo._Outcome(
     sparse=_demo._Score(0.95, 0.85),
     all_words=_demo._Score(0.98, 0.94),
     majority=_demo._Score(0.866, 0.5),
+    weighted=_demo._Score(0.97, 0.9),
+    verdict={"lines": ["Right on 95.0 % of new rows."], "remarks": [], "next": []},
+    evaluation={
+        "rows": 1394,
+        "splits": 1,
+        "contenders": [
+            {
+                "name": "proven best words",
+                "features": 3,
+                "accuracy": 0.95,
+                "log_loss": 0.2,
+                "chosen": True,
+            }
+        ],
+        "per_class": [
+            {"name": "ham", "rows": 1207, "recall": 0.99, "precision": None},
+            {"name": "spam", "rows": 187, "recall": 0.7, "precision": 0.9},
+        ],
+        "two_classes": None,
+    },
     select_seconds=0.0123,
     total_seconds=1.26,
 )
@@ -86,7 +106,7 @@ def test_bar_sides_follow_the_sign_of_the_weight():
 def test_a_large_k_shows_the_words_of_largest_weight():
     words = [_demo._Word(f"w{number}", 1, 1, 50.0 - number) for number in range(101)]
     text = shown(replace(OUTCOME, k=101, words=words))
-    assert "and 61 more that say less" in text
+    assert "and 71 more that say less" in text
     # |weight| > 30 holds for w0..w19 and w81..w100: forty words.
     assert re.search(r"^  w19 ", text, re.M)
     assert not re.search(r"^  w20 ", text, re.M)

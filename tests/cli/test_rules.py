@@ -107,7 +107,7 @@ def test_a_mixed_table_and_weights_keep_to_no_rules(numbers, texts, capsys):
     told = refused(capsys, "select", numbers, "--label", "label", "--include", "x1")
     assert "keeps to no rules" in told
     told = refused(capsys, "select", texts, "--weights", "-k", "3", "--include", "good")
-    assert "beside rules" in told
+    assert "--weights keeps to no rules" in told
 
 
 def test_alternatives_of_a_saved_model(texts, capsys):

@@ -579,7 +579,7 @@ def test_other_encodings(tmp_path, capsys):
     path = tmp_path / "d.csv"
     rows = "".join(f"caf\xe9 good film,{i % 2}\n" for i in range(40))
     path.write_bytes(("text,label\n" + rows).encode("latin-1"))
-    arguments = ["--text", "text", "--label", "label", "--json"]
+    arguments = ["--text", "text", "--label", "label", "-k", "3", "--json"]
     assert main(["select", str(path), *arguments]) == 0
     assert "café" in str(json.loads(capsys.readouterr().out))
 

@@ -116,7 +116,7 @@ def _contenders(
         "all": f"all {unit}" + (", no weights" if described.table is None else ""),
         "l1": "l1 logistic regression",
     }
-    this = f"these {unit}"
+    this = f"this {unit[:-1]} alone" if described.n_used == 1 else f"these {unit}"
     if weighted:
         this = names["weighted"]
     elif described.certificate is not None and described.certificate.is_optimal:

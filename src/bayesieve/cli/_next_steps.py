@@ -27,9 +27,9 @@ def next_steps(
     steps: list[tuple[list[str], str]] = []
     for remark in verdict.remarks:
         if remark.action == "weights":
-            steps.append((free, "the model that predicts best"))
+            steps.append((free, "what predicts best"))
         elif remark.action == "all":
-            steps.append(([*free, "-k", "all"], "every feature, for accuracy alone"))
+            steps.append(([*free, "-k", "all"], f"all {data.unit}"))
         elif remark.action == "proven":
             steps.append(([*free, "--exact"], "the proven selection"))
         elif remark.action == "fewer":
@@ -44,7 +44,7 @@ def next_steps(
             classes = data.labels.classes
             rare = str(classes[int(data.labels.rows.argmin())])
             cost = f"{rare}=5"
-            steps.append(([*plain, "--error-cost", cost], "errors that cost more"))
+            steps.append(([*plain, "--error-cost", cost], "dear errors"))
     saved = arguments.save
     if saved is not None:
         steps.append((["bayesieve", "predict", saved, "DATA"], "label new rows"))

@@ -135,7 +135,7 @@ def report_data(
         # Counts from which a model has left rare terms out have other places.
         counts=fitted.counts if _same_features(fitted) else None,
         evaluation=judgement.as_dict(),
-        verdict=judgement.verdict.as_dict(steps),
+        verdict=judgement.verdict.as_dict(steps) if judgement.verdict.lines else None,
         seconds=seconds,
         command=shlex.join(command_line),
         cv=_scores_over_k(fitted, judgement),

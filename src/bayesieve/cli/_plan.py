@@ -66,10 +66,13 @@ class Plan:
                     "--weights keeps to no rules. Hint: without it, --include and the "
                     "others select by the likelihood, with a proof."
                 )
+            if model == "gaussian":
+                raise CommandError(
+                    "--weights takes --model multinomial or bernoulli. Got 'gaussian'."
+                )
             if not can_weigh:
                 raise CommandError(
-                    "--weights takes --model multinomial or bernoulli and --alpha "
-                    f"above 0. Got {model!r} and {arguments.alpha!r}."
+                    f"--alpha must be above 0 with --weights. Got {arguments.alpha!r}."
                 )
             if k == "all":
                 raise CommandError(

@@ -19,7 +19,7 @@ __all__ = [
     "size_in_bytes",
 ]
 
-_LONGEST_TABLE = 40  # features shown; of more, those of largest gain
+_LONGEST_TABLE = 30  # features shown; of more, those of largest gain
 _LONGEST_NAME = 30
 _MOST_CLASSES = 12
 
@@ -146,8 +146,7 @@ def show_evaluation(found: dict[str, Any], unit: str, terminal: Terminal) -> Non
     """Print how the model and its rivals did on held-out rows, and each class."""
     title = f"On {found['rows']:,} held-out rows"
     if found["splits"] > 1:
-        rows = found["rows"] / found["splits"]
-        title = f"On {found['splits']} random splits of {rows:,.0f} rows"
+        title = f"On {found['splits']} times {found['rows']:,} held-out rows"
     names = [own["name"] for own in found["contenders"]]
     width = max(display_width(title), *(display_width(own) + 2 for own in names)) + 2
     width = max(min(width, terminal.width - 32), 12)

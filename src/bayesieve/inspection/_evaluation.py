@@ -122,8 +122,9 @@ class Evaluation:
     classes : list of str
     confusion : ndarray of int of shape (n_classes, n_classes)
         Rows by class (down) and prediction (across).
-    splits : int
-        Random splits that the rows come from: 1 is one held-out part.
+    splits, split_rows : int
+        Random splits that the rows come from, and rows of the first: 1 is one held-out
+        part.
     accuracy : float
     interval : tuple of two float
         95 % interval of the accuracy: Wilson's for one part; of repeated splits by
@@ -143,6 +144,7 @@ class Evaluation:
     classes: list[str]
     confusion: NDArray[np.int64]
     splits: int
+    split_rows: int
     accuracy: float
     interval: tuple[float, float]
     log_loss: float
@@ -153,7 +155,7 @@ class Evaluation:
 
     @property
     def n_rows(self) -> int:
-        """Rows that were predicted."""
+        """Rows that were predicted, those of every split."""
         return int(self.confusion.sum())
 
     @property
@@ -213,7 +215,7 @@ class Evaluation:
         """Plain values, as a report takes them."""
         two = len(self.classes) == 2
         return {
-            "rows": self.n_rows,
+            "rows": self.split_rows,
             "splits": self.splits,
             "accuracy": self.accuracy,
             "accuracy_low": self.interval[0],
@@ -364,6 +366,7 @@ def evaluation_of(
         names,
         confusion.reshape(n_classes, n_classes),
         len(parts),
+        parts[0].codes.size,
         accuracy,
         wilson_interval(int(scores.right.sum()), scores.codes.size)
         if len(parts) == 1

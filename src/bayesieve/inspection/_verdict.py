@@ -156,6 +156,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def _interval(found: Evaluation) -> str:
+    low, high = found.interval
+    return f"{100 * low:.1f} to {_percent(high)}"
+
+
 def _points(share: float) -> str:
     """A difference of shares."""
     points = 100 * abs(share)
@@ -174,8 +179,7 @@ def _headline(facts: VerdictFacts) -> str:
         )
     if found is None:
         return "How good it is on new rows was not measured: none were held out."
-    low, high = (_percent(own) for own in found.interval)
-    share = f"{_percent(found.accuracy)} of new rows (95 % interval {low} to {high})"
+    share = f"{_percent(found.accuracy)} of new rows (95 % interval {_interval(found)})"
     guess = found.classes[found.majority]
     always = _percent(found.majority_accuracy)
     if not found.beats_guessing:
@@ -378,9 +382,8 @@ def _all_features(facts: VerdictFacts) -> Remark | None:
         return None
     return Remark(
         "all features",
-        f"All {facts.n_features:,} {facts.noun} are right more often, by "
-        f"{_points(known[0])}; {facts.these} {'is' if facts.k == 1 else 'are'} for "
-        "those who want few.",
+        f"All {facts.n_features:,} {facts.noun} together are right more often, by "
+        f"{_points(known[0])}.",
         "all",
     )
 
