@@ -25,7 +25,10 @@ VERDICT = {
         "The choice is proven: no other 20 words explain the labels better.",
     ],
     "remarks": [
-        {"code": "imbalanced", "text": "Only 13 % of the rows are spam: look at recall."},
+        {
+            "code": "imbalanced",
+            "text": "Only 13 % of the rows are spam.",
+        },
         {"code": "duplicates", "text": "403 texts are there more than once."},
     ],
     "next": [
