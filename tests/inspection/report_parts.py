@@ -27,7 +27,7 @@ VERDICT = {
     "remarks": [
         {
             "code": "imbalanced",
-            "text": "Only 13 % of the rows are spam: look at recall.",
+            "text": "Only 13 % of the rows are spam.",
         },
         {"code": "duplicates", "text": "403 texts are there more than once."},
     ],

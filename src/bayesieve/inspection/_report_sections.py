@@ -25,6 +25,7 @@ __all__ = [
 
 _SHOWN_WITHOUT_SCRIPT = 100
 _TERMS_OF_A_CLASS = 12
+_ALTERNATIVES_SHOWN = 20
 
 
 def report_sections(data: ReportData) -> list[tuple[str, str, str]]:
@@ -222,7 +223,8 @@ def _sizes_told(data: ReportData) -> str:
     steps = [s["features"] for s in path["steps"] if s["penalty"] == path["chosen"]]
     told = []
     if steps and steps[0] != k:
-        told.append(f"At the chosen penalty {_counted(steps[0], data)} had a weight")
+        had = _plural(steps[0], data.noun.removesuffix("s"))
+        told.append(f"At the chosen penalty {had} had a weight")
     if k != kept:
         told.append(
             f"the proof is about {k:,}, and after the last fit {kept:,} have a weight "
@@ -234,8 +236,8 @@ def _sizes_told(data: ReportData) -> str:
     return words[:1].upper() + words[1:] + "." if words else ""
 
 
-def _counted(n: int, data: ReportData) -> str:
-    return f"{n:,} {data.noun if n != 1 else data.noun.removesuffix('s')}"
+def _plural(n: int, one: str) -> str:
+    return f"{n:,} {one}{'' if n == 1 else 's'}"
 
 
 def _alternatives(data: ReportData) -> str | None:
@@ -260,7 +262,13 @@ def _alternatives(data: ReportData) -> str | None:
         )
     one = data.noun.removesuffix("s")
     titles = [f"without this {one}", "these come in", "nats lost"]
-    return f"<p>{escape(told)}</p>{_table(titles, cells, texts=2)}"
+    few = _ALTERNATIVES_SHOWN
+    shown = f"<p>{escape(told)}</p>{_table(titles, cells[:few], texts=2)}"
+    if len(cells) > few:
+        rest = _table(titles, cells[few:], texts=2)
+        more = f"<span>{len(cells) - few:,} more</span>"
+        shown += f"<details><summary>{more}</summary><div>{rest}</div></details>"
+    return shown
 
 
 def _weights(data: ReportData) -> str | None:
@@ -417,7 +425,7 @@ def _data(data: ReportData) -> str:
         for item in summary["classes"]
     ]
     left = summary["n_classes"] - len(cells)
-    more = f'<p class="note">and {left:,} more classes</p>' if left else ""
+    more = f'<p class="note">and {left:,} more</p>' if left else ""
     titles = ["class", "rows", "share"]
     if summary["rows"] is None:  # a selector does not keep them
         titles, cells = titles[:1], [row[:1] for row in cells]
@@ -459,14 +467,20 @@ def _reproduce(data: ReportData) -> str:
     if data.command:
         parts.append(f"<h3>On the command line</h3><pre>{escape(data.command)}</pre>")
     parts.append(f"<h3>In Python</h3><pre>{escape(data.python)}</pre>")
-    changed = [p for p in data.parameters if p["changed"]]
+    # Those of the model that differ from its defaults stand in the lines above.
+    own = f"{data.model}."
+    changed = [
+        p for p in data.parameters if p["changed"] and not p["name"].startswith(own)
+    ]
     usual = [p for p in data.parameters if not p["changed"]]
     if changed:
         parts.append("<h3>Parameters</h3>" + _parameter_table(changed))
     if usual:
+        whose = "its default" if len(usual) == 1 else "their defaults"
+        title = f"<span>{_plural(len(usual), 'parameter')} at {whose}</span>"
         parts.append(
-            f"<details><summary><span>{len(usual)} parameters at their defaults"
-            f"</span></summary><div>{_parameter_table(usual)}</div></details>"
+            f"<details><summary>{title}</summary>"
+            f"<div>{_parameter_table(usual)}</div></details>"
         )
     return "".join(parts)
 

@@ -157,7 +157,7 @@ function showPath(place) {
 
   slider(place, {
     steps: steps,
-    start: Math.max(positionOf(steps, "k", report.path.chosen), 0),
+    start: closest(steps.map((s) => Math.log(s.k)), Math.log(Math.max(report.path.chosen === null ? report.data.selected : report.path.chosen, 1))),
     jumps: jumps,
     label: "Number of " + report.noun,
     chart: chart,
@@ -337,9 +337,10 @@ function showDiscounts(place) {
     svg.append(text(EDGE.left, EDGE.top, "weight kept"));
     for (const t of niceTicks(0, most, width / 90)) svg.append(text(x(t), bottom + 18, number(t, 3), { "text-anchor": "middle" }));
     svg.append(text((EDGE.left + width - 70) / 2, bottom + 36, width < 420 ? "naive Bayes weight (nats)" : "naive Bayes weight (nats between the classes)", { "text-anchor": "middle" }));
-    const taken = [];
+    const at = ([s, w]) => [x(Math.min(s, most * 1.06)), y(w)];
+    const taken = points.map(at).map(([px, py]) => [px - 4, py - 4, px + 4, py + 4]);
     points.forEach(([s, w, name], i) => {
-      const [px, py] = [x(Math.min(s, most * 1.06)), y(w)];
+      const [px, py] = at([s, w]);
       svg.append(draw("circle", { class: "point", cx: px, cy: py, r: 4 }, draw("title", {}, nameOf(name) + ": " + w.toFixed(2))));
       const words = cut(nameOf(name), 16);
       const box = [px + 8, py - 7, px + 8 + 6.6 * words.length, py + 7];

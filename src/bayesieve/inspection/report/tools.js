@@ -23,7 +23,8 @@ const draw = (tag, attributes, ...children) =>
   put(document.createElementNS(SVG, tag), attributes, children);
 
 const value = (x) => (x === "inf" ? Infinity : x === "-inf" ? -Infinity : x);
-const nameOf = (place) => report.names[place];
+// Spaces at the ends of a name, as n-grams of letters have them, are made visible.
+const nameOf = (place) => report.names[place].replace(/^\s+|\s+$/g, (spaces) => "␣".repeat(spaces.length));
 const count = (x) => Number(x).toLocaleString("en-US", { maximumFractionDigits: 1 });
 const percent = (x) => (100 * x).toFixed(1) + " %";
 
@@ -261,7 +262,7 @@ function heatMap(width, { rows, columns, cell, high, widest, label }) {
   // A turned label leans over to the right of its column.
   const lean = turned ? room * 0.5 : 0;
   if (turned) across = Math.min((width - left - lean) / columns.length, widest);
-  across = Math.max(across, 22);
+  across = Math.max(across, 26);
   const top = (turned ? room * 0.87 + 14 : 22) + 14;
   const total = left + across * columns.length + lean;
   const svg = sheet(total, top + high * rows.length + 4);
@@ -284,7 +285,7 @@ function heatMap(width, { rows, columns, cell, high, widest, label }) {
         svg.append(draw("rect", Object.assign({ class: own.kind, "fill-opacity": own.strength.toFixed(3) }, box), draw("title", {}, own.title)));
       }
       if (own.words && textWidth(own.words) + 4 <= across) {
-        svg.append(text(box.x + box.width / 2, y + high / 2 + 4, own.words, { "text-anchor": "middle", class: own.strength > 0.55 ? "inside" : "strong" }));
+        svg.append(text(box.x + box.width / 2, y + high / 2 + 4, own.words, { "text-anchor": "middle", class: own.strength > 0.7 ? "inside" : "strong" }));
       }
     });
   });
