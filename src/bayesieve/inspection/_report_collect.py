@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -17,6 +18,7 @@ from bayesieve._description import (
     describe,
     odds_name,
 )
+from bayesieve._pipeline import open_model
 from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of_model
 from bayesieve.inspection._report_alternatives import alternatives_section
 from bayesieve.inspection._report_data import ReportData
@@ -40,12 +42,16 @@ def collect_report(
     cv: list[dict[str, Any]] | None = None,
     inspected: Inspection | None = None,
     within: float | None = None,
+    feature_names: Any = None,
 ) -> ReportData:
     """Gather what a report shows of a fitted model.
 
     Parameters
     ----------
-    model : fitted classifier, selector or encoder of this package
+    model : estimator, Pipeline or tuple of fitted steps
+        A fitted classifier, selector or encoder of this package, alone or behind other
+        steps, such as ``make_pipeline(CountVectorizer(), model)`` or ``(vectorizer,
+        model)``.
     data_name : str
         What to call the data.
     counts : ClassCounts, optional
@@ -68,6 +74,8 @@ def collect_report(
     within : float, optional
         Share of the gain that other choices of features may fall short by to be
         counted as nearly as good; by default 0.01.
+    feature_names : array-like of str of shape (n_features_in_,), optional
+        Names of the columns that reach the estimator, where nothing knows them.
 
     Returns
     -------
@@ -88,7 +96,8 @@ def collect_report(
     >>> report.columns["items"][0]["name"]
     'petal width (cm)'
     """
-    found = describe(model)
+    opened = open_model(model, feature_names)
+    found, model = describe(opened), opened.model
     if cv is not None:
         found = replace(found, sizes=_scores_given(cv))
     counts = found.counts if counts is None else counts
@@ -98,7 +107,7 @@ def collect_report(
         solved = path_of_model(found, counts)
     if found.weights is None and solved is not None:
         found = _with_weights(found, solved)
-    names = NameTable(found, counts)
+    names = NameTable(found, counts if feature_names is None else None)
     shown = found.strongest(LIMITS["features"])
     return ReportData(
         data_name=str(data_name),
@@ -122,9 +131,9 @@ def collect_report(
             {"step": str(step), "seconds": float(value)}
             for step, value in (seconds or {}).items()
         ],
-        parameters=_parameters(model, parameters or {}),
+        parameters=_parameters([*opened.steps, model], parameters or {}),
         command=command,
-        python=_python(model),
+        python=_python(model, opened.steps),
         names=names.texts,
     )
 
@@ -313,21 +322,24 @@ def _plain_evaluation(given: dict[str, Any] | None) -> dict[str, Any] | None:
     return plain
 
 
-def _parameters(model: Any, more: dict[str, Any]) -> list[dict[str, Any]]:
-    defaults = inspect.signature(type(model)).parameters
+def _parameters(steps: list[Any], more: dict[str, Any]) -> list[dict[str, Any]]:
     rows = [
         {"name": str(name), "value": _shown(value), "changed": True}
         for name, value in more.items()
     ]
-    for name, value in model.get_params(deep=False).items():
-        default = defaults[name].default if name in defaults else inspect.Parameter
-        rows.append(
-            {
-                "name": f"{type(model).__name__}.{name}",
-                "value": _shown(value),
-                "changed": _shown(value) != _shown(default),
-            }
-        )
+    for step in steps:
+        if not hasattr(step, "get_params"):  # a tuple may hold anything that transforms
+            continue
+        defaults = inspect.signature(type(step)).parameters
+        for name, value in step.get_params(deep=False).items():
+            default = defaults[name].default if name in defaults else inspect.Parameter
+            rows.append(
+                {
+                    "name": f"{type(step).__name__}.{name}",
+                    "value": _shown(value),
+                    "changed": _shown(value) != _shown(default),
+                }
+            )
     return rows[: LIMITS["parameters"]]
 
 
@@ -339,8 +351,8 @@ def _shown(value: Any) -> str:
         return clean_text(" ".join(repr(value).split()), 1000)
 
 
-def _python(model: Any) -> str:
-    """Lines that fit the same model on the same rows."""
+def _python(model: Any, steps: Sequence[Any]) -> str:
+    """Lines that fit the same model on the same rows, as the steps before give them."""
     name = type(model).__name__
     defaults = inspect.signature(type(model)).parameters
     changed = [
@@ -351,6 +363,11 @@ def _python(model: Any) -> str:
     arguments = ", ".join(changed)
     if len(arguments) > 60:
         arguments = "\n    " + ",\n    ".join(changed) + ",\n"
+    told = ""
+    if steps:
+        before = ", ".join(type(step).__name__ for step in steps)
+        told = f"  # X: the columns that {before} give"
     return (
-        f"from bayesieve import {name}\n\nmodel = {name}({arguments})\nmodel.fit(X, y)"
+        f"from bayesieve import {name}\n\nmodel = {name}({arguments})\n"
+        f"model.fit(X, y){told}"
     )
