@@ -34,7 +34,6 @@ class ReliabilityDisplay:
     Examples
     --------
     >>> import numpy as np
-    from sklearn.utils.validation import check_is_fitted
     >>> from bayesieve import ReliabilityDisplay, SparseGaussianNB
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=400)
