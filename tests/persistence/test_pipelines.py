@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -331,10 +332,8 @@ def test_a_class_of_the_same_name_is_another(path):
 
 
 def test_categories_that_cannot_be_written_are_refused(path):
-    frame = pd.DataFrame(
-        {"a": pd.Series([complex(1, 2), complex(2, 1)] * 5, dtype=object)}
-    )
+    values = pd.Series([Decimal(1), Decimal(2)] * 5, dtype=object)
     model = make_pipeline(OneHotEncoder(), multinomial(2))
-    model.fit(frame, [0, 1] * 5)
+    model.fit(pd.DataFrame({"a": values}), [0, 1] * 5)
     with pytest.raises(ValueError, match="strings, numbers, booleans or dates"):
         save_model(model, path)

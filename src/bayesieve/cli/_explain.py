@@ -57,10 +57,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     check_model_file(arguments.model)
     files = DataFiles.of(arguments)
+    from bayesieve._pipeline import open_model
     from bayesieve.io._bad_rows import BadRows
 
     saved = SavedModel.read(arguments.model)
-    if not hasattr(saved.model, "explain"):
+    if not hasattr(open_model(saved.model).model, "explain"):
         raise CommandError(
             "explain takes models of tables. "
             f"{arguments.model!r} holds a {type(saved.model).__name__}. "
@@ -86,9 +87,11 @@ def _explained(
     scored: ScoredRows, bad_rows: Any, arguments: argparse.Namespace
 ) -> Iterator[tuple[str, int, Explanation]]:
     """Yield the file, the number and the explanation of the first rows."""
+    from bayesieve.inspection import explain
+
     left = arguments.rows
     for [batch] in read_batches([scored], bad_rows):
-        found = scored.saved.model.explain(batch.rows[:left])
+        found = explain(scored.saved.model, batch.rows[:left])
         found = found.by_column() if arguments.by_column else found
         for number, own in enumerate(found, batch.before + 1):
             yield batch.path, number, own
