@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._pipeline import ColumnNames, OpenedModel, open_model
 from bayesieve.counts import ClassCounts
 from bayesieve.model_selection._choice import best_and_sparsest
 from bayesieve.partition._averaged import Shape
@@ -371,15 +371,45 @@ _BY_FEATURE = (
 )
 
 
-def describe(model: Any) -> Description:
-    """What a fitted classifier, selector or encoder says of itself."""
-    check_is_fitted(model)
-    if not isinstance(model, SelfDescribing):
-        raise TypeError(
-            "A fitted classifier, selector or encoder of bayesieve is needed. "
-            f"Got {type(model).__name__}."
-        )
-    return replace(model._describe(), owner=type(model).__name__)
+def describe(model: Any, feature_names: Any = None) -> Description:
+    """What a fitted classifier, selector or encoder says of itself.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline, search or tuple of fitted steps
+        Whatever `open_model` opens; an `OpenedModel` is taken as it is.
+    feature_names : array-like of str of shape (n_features_in_,), optional
+        Names of the columns that reach the estimator.
+    """
+    opened: OpenedModel = model
+    if not isinstance(model, OpenedModel):
+        opened = open_model(model, feature_names)
+    own: SelfDescribing = opened.model
+    names = opened.names
+    if names is None:
+        return replace(own._describe(), owner=type(own).__name__)
+    found = own._under_names(names)._describe()
+    table = found.table
+    if table is not None and table.partitions:
+        table = _renamed(table, list(names))
+    named = names.of if found.named is None else found.named
+    return replace(found, owner=type(own).__name__, table=table, named=named)
+
+
+def _renamed(table: TableColumns, names: list[str]) -> TableColumns:
+    """Columns of a table under other names."""
+    shapes = table.shapes
+    if shapes is not None:
+        columns = [
+            replace(own, bins=replace(own.bins, name=name))
+            for own, name in zip(shapes.columns, names, strict=True)
+        ]
+        shapes = replace(shapes, columns=columns)
+    partitions = [
+        replace(own, name=name)
+        for own, name in zip(table.partitions, names, strict=True)
+    ]
+    return replace(table, partitions=partitions, shapes=shapes)
 
 
 class SelfDescribing:
@@ -414,7 +444,20 @@ class SelfDescribing:
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             return None
+        if isinstance(names, ColumnNames):
+            return names.of
         return lambda columns: [str(names[column]) for column in columns.tolist()]
+
+    @property
+    def _n_named(self) -> int | None:
+        """Columns that can be given names; None for a model that names its own."""
+        return int(vars(self)["n_features_in_"])
+
+    def _under_names(self, names: ColumnNames) -> SelfDescribing:
+        """The fitted model as if its columns had had these names, to be described."""
+        named = object.__new__(type(self))
+        vars(named).update(vars(self), feature_names_in_=names)
+        return named
 
     # -------------------------------------------------------------------- model files
 

@@ -19,6 +19,7 @@ __all__ = [
     "NewerVersionWarning",
     "NotConvergedWarning",
     "NotCountsWarning",
+    "ScikitLearnVersionWarning",
     "SmallWeightsWarning",
     "UnspacedTextWarning",
 ]
@@ -92,3 +93,7 @@ class MergedValuesWarning(UserWarning):
 
 class NewerVersionWarning(UserWarning):
     """A file was written by a newer bayesieve, in a format that this one can read."""
+
+
+class ScikitLearnVersionWarning(UserWarning):
+    """A saved Pipeline was written with another version of scikit-learn."""

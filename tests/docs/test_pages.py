@@ -28,18 +28,6 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 BLOCK = re.compile(r"^```(python|pycon)\n(.*?)^```$", re.M | re.S)
 
 
-@pytest.fixture
-def quiet_pictures(monkeypatch):
-    """Draw without a screen, and close what was drawn."""
-    pytest.importorskip("matplotlib", reason="the pages draw: matplotlib is missing")
-    from matplotlib import pyplot as plt
-
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-
-
 def name_of(path):
     return path.relative_to(ROOT).as_posix()
 

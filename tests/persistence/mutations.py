@@ -294,7 +294,7 @@ def used(path, name):
             warnings.simplefilter("ignore", NewerVersionWarning)
             found = load(path)
     except ValueError as error:
-        _check_told(error, str(path))
+        check_told(error, str(path))
         return "refused"
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -304,12 +304,12 @@ def used(path, name):
             else:
                 _use_counts(found, path)
     except ValueError as error:
-        _check_told(error)
+        check_told(error)
         return "refused in use"
     return "used"
 
 
-def _check_told(error, start=""):
+def check_told(error, start=""):
     cause = error.__cause__
     assert not isinstance(cause, MemoryError | RecursionError | AssertionError), cause
     text = str(error)

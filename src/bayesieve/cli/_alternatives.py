@@ -62,6 +62,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _found(arguments: argparse.Namespace) -> ReportData:
     """The report of a model, made anew if its file has the counts."""
+    from bayesieve._pipeline import open_model
     from bayesieve.inspection import ReportData, collect_report
     from bayesieve.persistence import load_model, load_notes
 
@@ -69,7 +70,7 @@ def _found(arguments: argparse.Namespace) -> ReportData:
     if "report" in notes and arguments.within is None:
         return ReportData.from_json(notes["report"])
     model = load_model(arguments.model)
-    if arguments.within is not None and not hasattr(model, "counts_"):
+    if arguments.within is not None and not hasattr(open_model(model).model, "counts_"):
         raise CommandError(
             f"--within needs the counts, which {arguments.model!r} does not hold. "
             "Hint: without --within it shows what select has found."

@@ -79,9 +79,11 @@ def _explained(
     scored: ScoredRows, bad_rows: Any, arguments: argparse.Namespace
 ) -> Iterator[tuple[str, int, Explanation, Counterfactual | None]]:
     """Yield the first rows: file, number, why so, and what would change it."""
+    from bayesieve.inspection import explain
+
     left = arguments.rows
     for [batch] in read_batches([scored], bad_rows):
-        found = scored.saved.model.explain(batch.rows[:left])
+        found = explain(scored.saved.model, batch.rows[:left])
         for row, own in enumerate(found):
             shown = own.by_column() if arguments.by_column else own
             # Of the terms: what columns share cannot be taken from one of them.

@@ -53,6 +53,7 @@ class SavedModel:
                 f"{path!r} holds a {type(model).__name__}, which selects "
                 "features and predicts no labels."
             )
+        _check_pipeline(model, path)
         try:
             settings = read_json(load_notes(path).get("cli", "{}"))
         except ValueError:
@@ -73,9 +74,26 @@ class SavedModel:
     @property
     def takes_texts(self) -> bool:
         """Whether its rows are texts."""
-        from bayesieve.naive_bayes import SparseTextNB
+        from bayesieve.persistence._pipelines import takes_texts
 
-        return isinstance(self.model, SparseTextNB)
+        return takes_texts(self.model)
+
+
+def _check_pipeline(model: Any, path: str) -> None:
+    """Refuse a Pipeline over tables: what its columns hold is for its steps to say."""
+    from sklearn.pipeline import Pipeline
+
+    from bayesieve._pipeline import open_model
+    from bayesieve.persistence._pipelines import takes_texts
+
+    if not isinstance(model, Pipeline):
+        return
+    if not takes_texts(model) or not open_model(model).is_last:
+        raise CommandError(
+            f"{path!r} holds a Pipeline, and the command line takes those that begin "
+            "with a vectorizer of texts and end with a classifier of bayesieve. "
+            "Hint: bayesieve.load_model reads it in Python."
+        )
 
 
 @dataclass(frozen=True)
@@ -203,6 +221,8 @@ class ScoredRows:
             from bayesieve.cli._text_data import texts_of
 
             texts = texts_of(own.column(0), self.files, before)
+            if hasattr(self.saved.model, "steps"):  # vectorizers know strings only
+                texts = texts.to_pylist()
             return ScoredBatch(path, before, texts, labels, kept)
         return ScoredBatch(path, before, self._frame(own, batch), labels, kept)
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.pipeline import Pipeline
 
+from bayesieve._pipeline import OpenedModel, open_model
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._selection import document_frequency, documents_with
 from bayesieve.text._options import DEFAULT_PATTERN
@@ -32,6 +34,7 @@ def to_vectorizer(
     selection: Any,
     kind: str = "count",
     *,
+    feature_names: Any = None,
     document_count: Any = None,
     n_documents: Any = None,
     **parameters: Any,
@@ -45,11 +48,15 @@ def to_vectorizer(
 
     Parameters
     ----------
-    selection : fitted estimator, ClassCounts or sequence of str
-        A fitted `SparseTextNB`; a selector or classifier fitted with feature names; the
-        counts of the selected terms, with names; or the terms themselves.
+    selection : fitted estimator, Pipeline, ClassCounts or sequence of str
+        A fitted `SparseTextNB`; a selector or classifier fitted with feature names, or
+        behind a vectorizer in a Pipeline or a tuple; the counts of the selected terms,
+        with names; or the terms themselves.
     kind : {"count", "tfidf"}, default="count"
         A `CountVectorizer` or a `TfidfVectorizer`.
+    feature_names : array-like of str of shape (n_features_in_,), optional
+        Names of the columns that an estimator was fitted on, where it does not know
+        them.
     document_count : array-like of shape (n_terms,), default=None
         Number of documents with each selected term, for the idf; taken from the
         selection where it knows.
@@ -57,8 +64,8 @@ def to_vectorizer(
         Number of all documents, likewise.
     **parameters
         Arguments of the vectorizer. A `SparseTextNB` brings how it cut texts into
-        terms; for anything else give what differs from CountVectorizer's defaults, such
-        as `ngram_range`.
+        terms, and so does a vectorizer in a Pipeline; for anything else
+        give what differs from CountVectorizer's defaults, such as `ngram_range`.
 
     Returns
     -------
@@ -90,7 +97,7 @@ def to_vectorizer(
         raise ValueError(
             "to_vectorizer takes the vocabulary from the selection. Got vocabulary=."
         )
-    terms = _selected(selection)
+    terms = _selected(selection, feature_names)
     if not terms.names:
         raise ValueError("to_vectorizer needs at least one selected term. Got none.")
     if len(set(terms.names)) != len(terms.names):
@@ -108,10 +115,15 @@ def to_vectorizer(
     return vectorizer
 
 
-def _selected(selection: Any) -> _Terms:
+def _selected(selection: Any, feature_names: Any) -> _Terms:
     """The terms of whatever was selected."""
     if isinstance(selection, ClassCounts):
         return _of_counts(selection, np.arange(selection.n_features))
+    if feature_names is not None or _holds_steps(selection):
+        opened = open_model(selection, feature_names)
+        if opened.names is not None:
+            return _of_opened(opened)
+        selection = opened.model
     if hasattr(selection, "get_params"):
         return _of_estimator(selection)
     if isinstance(selection, str) or not hasattr(selection, "__iter__"):
@@ -142,6 +154,29 @@ def _of_counts(counts: ClassCounts, columns: np.ndarray) -> _Terms:
     return _Terms(names, documents, float(counts.class_count.sum()))
 
 
+def _holds_steps(selection: Any) -> bool:
+    """Whether a model is behind other steps; a sequence may be terms as well."""
+    if isinstance(selection, tuple | list):
+        return bool(selection) and hasattr(selection[-1], "get_params")
+    return isinstance(selection, Pipeline) or hasattr(selection, "best_estimator_")
+
+
+def _of_opened(opened: OpenedModel) -> _Terms:
+    """The terms of a model whose columns have got names by the steps before it."""
+    columns = getattr(opened.model, "support_indices_", None)
+    if columns is None:
+        columns = opened.model.get_support(indices=True)
+    assert opened.names is not None
+    options = None
+    first = opened.steps[0] if opened.steps else None
+    if isinstance(first, CountVectorizer):
+        own = first.get_params(deep=False)
+        left_out = {"vocabulary", "max_df", "min_df", "max_features", "dtype"}
+        shared = CountVectorizer().get_params(deep=False).keys() - left_out
+        options = {name: own[name] for name in sorted(shared)}
+    return _Terms(opened.names.of(columns), options=options)
+
+
 def _of_estimator(estimator: Any) -> _Terms:
     name = type(estimator).__name__
     if hasattr(estimator, "support_terms_"):  # made from texts: knows everything
@@ -165,8 +200,7 @@ def _of_estimator(estimator: Any) -> _Terms:
     if names is None:
         raise ValueError(
             f"to_vectorizer needs feature names, the terms. Got a {name} fitted "
-            "without names. Hint: fit on ClassCounts with feature_names (fit_counts), "
-            "or pass [terms[i] for i in support_indices_]."
+            "without names. Hint: pass feature_names=, or the Pipeline it is in."
         )
     return _Terms(list(names[columns]))  # an array, or terms that stay packed
 

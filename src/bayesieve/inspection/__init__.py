@@ -11,6 +11,7 @@ from bayesieve.inspection._compare_models import (
     compare_models,
 )
 from bayesieve.inspection._discount_display import DiscountDisplay
+from bayesieve.inspection._explain import explain
 from bayesieve.inspection._explanation_display import ExplanationDisplay
 from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
 from bayesieve.inspection._input_shift import ColumnShift, InputShift, input_shift
@@ -23,6 +24,7 @@ from bayesieve.inspection._report_html import render_report
 from bayesieve.inspection._shape_display import ShapeDisplay
 from bayesieve.inspection._sparsity_path_display import SparsityPathDisplay
 from bayesieve.inspection._stability_display import StabilityDisplay
+from bayesieve.inspection._summary import ModelSummary, summary
 from bayesieve.inspection._weight_history_display import WeightHistoryDisplay
 from bayesieve.inspection._weight_path_display import WeightPathDisplay
 
@@ -36,6 +38,7 @@ __all__ = [
     "FeatureWeightsDisplay",
     "InputShift",
     "ModelComparison",
+    "ModelSummary",
     "PairDisplay",
     "PartitionDisplay",
     "PredictionComparison",
@@ -49,6 +52,8 @@ __all__ = [
     "calibration",
     "collect_report",
     "compare_models",
+    "explain",
     "input_shift",
     "render_report",
+    "summary",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from bayesieve._description import Description, describe
+from bayesieve._pipeline import open_model
 from bayesieve.solvers import Certificate
 
 __all__ = [
@@ -174,18 +175,21 @@ class ModelComparison:
 
 
 def compare_models(
-    model: Any, other: Any, X: Any = None, y: Any = None
+    model: Any, other: Any, X: Any = None, y: Any = None, *, feature_names: Any = None
 ) -> ModelComparison:
     """Compare two fitted models, and what they predict where rows are given.
 
     Parameters
     ----------
     model, other : classifiers, selectors or encoders
-        Two fitted models of the package, of one kind or of two.
+        Two fitted models of the package, of one kind or of two; each alone, in a
+        Pipeline, or as ``(vectorizer, model)``.
     X : DataFrame, array, sparse matrix or sequence of str, optional
         Rows that both models can read.
     y : array-like of shape (n_samples,), optional
         Their labels.
+    feature_names : array-like of str of shape (n_features_in_,), optional
+        Names of the columns of both models, where they do not know them.
 
     Returns
     -------
@@ -209,16 +213,17 @@ def compare_models(
     >>> found.predictions.n_agree
     4
     """
-    pair = describe(model), describe(other)
+    ours, theirs = (open_model(own, feature_names) for own in (model, other))
+    pair = describe(ours), describe(theirs)
     found = None
     if X is not None:
-        tally = PredictionTally(model.classes_, other.classes_)
+        tally = PredictionTally(ours.predictor.classes_, theirs.predictor.classes_)
         labels = None if y is None else np.asarray(y).tolist()
-        tally.add(model.predict_proba(X), other.predict_proba(X), labels)
+        tally.add(ours.predict_proba(X), theirs.predict_proba(X), labels)
         found = tally.result()
     return ModelComparison(
         (ComparedModel.of(pair[0]), ComparedModel.of(pair[1])),
-        _settings(model, other),
+        _settings(ours.model, theirs.model),
         _features(pair),
         found,
     )

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve._description import describe
-from bayesieve.inspection._plotting import (
-    ACCENT,
-    axes_of,
-    clipped,
-    names_of,
-    short_name,
-)
+from bayesieve.inspection._plotting import ACCENT, axes_of, clipped, short_name
 
 __all__ = ["DiscountDisplay"]
 
@@ -70,21 +64,22 @@ class DiscountDisplay:
         Parameters
         ----------
         estimator : SelectiveMultinomialNB or SelectiveBernoulliNB
+            Alone, at the end of a Pipeline, or as ``(vectorizer, model)``.
         max_labels : int, default=15
             Most features to name.
         feature_names : array-like of str of shape (n_features_in_,), optional
-            Names, where the classifier was fitted on a matrix without any.
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         ax : matplotlib Axes, optional
         """
-        found = describe(estimator)
+        found = describe(estimator, feature_names)
         if found.discounts is None:
             raise TypeError(
                 "DiscountDisplay draws the weights of a selective classifier against "
-                f"those of naive Bayes. Got {type(estimator).__name__}, which does not "
+                f"those of naive Bayes. Got {found.owner}, which does not "
                 "have both."
             )
-        names = names_of(found, found.indices, feature_names)
-        display = cls(found.strength, found.discounts, names)
+        display = cls(found.strength, found.discounts, found.names)
         return display.plot(max_labels=max_labels, ax=ax)
 
     def plot(self, *, max_labels: int = 15, ax: Any = None) -> DiscountDisplay:

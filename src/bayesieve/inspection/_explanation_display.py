@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.inspection._explain import explain
 from bayesieve.inspection._plotting import (
     axes_of,
     bar_styles,
@@ -63,6 +64,7 @@ class ExplanationDisplay:
         label: Any = None,
         by_column: bool = False,
         max_terms: int = 12,
+        feature_names: Any = None,
         ax: Any = None,
     ) -> ExplanationDisplay:
         """Explain one row by a fitted model, and draw it.
@@ -70,17 +72,21 @@ class ExplanationDisplay:
         Parameters
         ----------
         estimator : a fitted classifier
+            Alone, at the end of a Pipeline, or as ``(vectorizer, model)``.
         X : DataFrame, array-like, sparse matrix or texts
-            One row.
+            One row, as the first of the steps takes it.
         label : object, optional
             The class whose score is drawn; by default the one that is predicted.
         by_column : bool, default=False
             Whether pairs and triples are shared among their columns.
         max_terms : int, default=12
             Most terms with a bar of their own.
+        feature_names : array-like of str of shape (n_features_in_,), optional
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         ax : matplotlib Axes, optional
         """
-        found = estimator.explain(X)
+        found = explain(estimator, X, feature_names)
         found = found.by_column() if by_column else found
         return cls(found).plot(label=label, max_terms=max_terms, ax=ax)
 

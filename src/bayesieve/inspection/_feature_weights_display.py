@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from bayesieve.inspection._plotting import (
     axes_of,
     bar_styles,
     clipped,
-    names_of,
     no_formulas,
     short_name,
 )
@@ -64,18 +62,16 @@ class FeatureWeightsDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator of this package
+        estimator : estimator, Pipeline or tuple of fitted steps
+            A fitted estimator of this package, alone or behind other steps.
         feature_names : array-like of str of shape (n_features_in_,), optional
-            Names of all columns, for a model that was fitted without.
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         max_features : int, default=40
             Most features to draw, those of largest gain.
         ax : matplotlib Axes, optional
         """
-        found = describe(estimator)
-        if feature_names is not None:
-            found = replace(
-                found, named=lambda columns: names_of(found, columns, feature_names)
-            )
+        found = describe(estimator, feature_names)
         return cls(found).plot(max_features=max_features, ax=ax)
 
     def plot(self, *, max_features: int = 40, ax: Any = None) -> FeatureWeightsDisplay:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
-from sklearn.utils.validation import check_is_fitted
 
-from bayesieve._description import describe
+from bayesieve._description import Description, describe
+from bayesieve._pipeline import open_model
 from bayesieve.naive_bayes._base import SupportClassifier
 from bayesieve.naive_bayes._weighted import WeightedNaiveBayes
 from bayesieve.partition._column import ColumnPartition
@@ -116,7 +116,7 @@ class InputShift:
         return asdict(self) | {"shifted": [column.name for column in self.shifted]}
 
 
-def input_shift(model: Any, X: Any) -> InputShift:
+def input_shift(model: Any, X: Any, *, feature_names: Any = None) -> InputShift:
     """Compare rows with those a model was fitted on, column by column.
 
     The model keeps how many training rows each part of a column had (of a text or a
@@ -128,9 +128,12 @@ def input_shift(model: Any, X: Any) -> InputShift:
     Parameters
     ----------
     model : classifier
-        A fitted classifier of the package.
+        A fitted classifier of the package, alone, at the end of a Pipeline, or as
+        ``(vectorizer, model)``.
     X : DataFrame, array, sparse matrix or sequence of str
         Rows as for ``model.predict``; at least one.
+    feature_names : array-like of str of shape (n_features_in_,), optional
+        Names of the columns that reach the classifier, where nothing knows them.
 
     Returns
     -------
@@ -162,7 +165,7 @@ def input_shift(model: Any, X: Any) -> InputShift:
     >>> [column.name for column in input_shift(model, new).shifted]
     ['x2']
     """
-    watch = InputWatch(model)
+    watch = InputWatch(model, feature_names)
     watch.read(X)
     return watch.result()
 
@@ -170,14 +173,15 @@ def input_shift(model: Any, X: Any) -> InputShift:
 class InputWatch:
     """Takes batches of scored rows in constant memory, and compares them at the end."""
 
-    def __init__(self, model: Any) -> None:
-        check_is_fitted(model)
-        self._model, self._rows = model, 0
+    def __init__(self, model: Any, feature_names: Any = None) -> None:
+        opened = open_model(model, feature_names)
+        opened.require_last("input_shift")
+        self._opened, self._rows, model = opened, 0, opened.model
         self._tally: _Tally
         if isinstance(model, SupportClassifier):
-            self._tally = _PresenceTally(model)
+            self._tally = _PresenceTally(model, describe(opened).names)
         elif isinstance(model, WeightedNaiveBayes) and model.partitions_:
-            self._tally = _TableTally(model)
+            self._tally = _TableTally(model, describe(opened))
         elif isinstance(model, WeightedNaiveBayes):  # of ready-made log-likelihoods
             self._tally = _NoTally()
         else:
@@ -188,11 +192,12 @@ class InputWatch:
 
     def read(self, X: Any) -> np.ndarray:
         """Take rows, and return their class probabilities: they are read once."""
+        model, X = self._opened.model, self._opened.rows(X)
         if isinstance(self._tally, _NoTally):
-            proba = self._model.predict_proba(X)
+            proba = model.predict_proba(X)
         else:
             rows = self._tally.rows_of(X)
-            proba = self._model._proba_of(rows)
+            proba = model._proba_of(rows)
             self._tally.add(rows)
         self._rows += proba.shape[0]
         return np.asarray(proba)
@@ -245,9 +250,8 @@ class _NoTally(_Tally):
 class _PresenceTally(_Tally):
     """Rows with each selected term or feature."""
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._names = describe(model).names
+    def __init__(self, model: Any, names: list[str]) -> None:
+        self._model, self._names = model, names
         self._found = np.zeros(len(self._names), dtype=np.int64)
         rows = model._frequency_rows
         self._known: np.ndarray | None = None if rows is None else model._frequency
@@ -293,8 +297,11 @@ class _TableTally(_Tally):
 
     tested = True
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, described: Description) -> None:
         self._model, self._reader = model, model._reader
+        self._n_candidates = described.n_features
+        assert described.table is not None
+        self._names = [own.name for own in described.table.partitions]
         texts = self._reader.text  # whose terms are no parts
         self._used = [j for j in model.support_indices_.tolist() if not texts[j]]
         self._all = model.partitions_
@@ -306,9 +313,8 @@ class _TableTally(_Tally):
             else _CategoryColumn(model, j, levels[j])
             for j in self._used
         ]
-        names = model._column_names()
         self._texts = [
-            _TextColumn(place, names[own.column], own.ngrams)
+            _TextColumn(place, self._names[own.column], own.ngrams)
             for place, own in enumerate(getattr(model, "_texts", ()))
         ]
 
@@ -333,12 +339,13 @@ class _TableTally(_Tally):
         cells = [column.cells() for column in self._columns]
         terms = [own for text in self._texts for own in text.cells(total, n_rows)]
         cells += [own for _, own in terms]
-        n_candidates = describe(self._model).n_features
-        tests = _compared(cells, total, n_rows, n_candidates)
+        tests = _compared(cells, total, n_rows, self._n_candidates)
         n_columns = len(self._columns)
         found = [
-            ColumnShift(column.partition.name, **test, **column.never_met())
-            for column, test in zip(self._columns, tests[:n_columns], strict=True)
+            ColumnShift(self._names[j], **test, **column.never_met())
+            for j, column, test in zip(
+                self._used, self._columns, tests[:n_columns], strict=True
+            )
         ]
         return found + [
             ColumnShift(name, **test)

@@ -72,7 +72,13 @@ class PairDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, features: Any, *, label: Any = None, ax: Any = None
+        cls,
+        estimator: Any,
+        features: Any,
+        *,
+        label: Any = None,
+        feature_names: Any = None,
+        ax: Any = None,
     ) -> PairDisplay:
         """Draw one pair or triple of a fitted model.
 
@@ -85,10 +91,13 @@ class PairDisplay:
         label : object, optional
             The class to draw; by default the second of two, or the one of more whose
             lift differs most between the cells.
+        feature_names : array-like of str of shape (n_features_in_,), optional
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         ax : matplotlib Axes, optional
             For a pair; a triple has a figure of its own.
         """
-        table, shapes = shapes_of(estimator)
+        table, shapes = shapes_of(estimator, feature_names)
         names = [own.name for own in table.partitions]
         q = pair_number(names, shapes.pairs, features)
         classes = shapes.columns[0].bins.classes

@@ -6,8 +6,8 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._description import describe
 from bayesieve.inspection._plotting import axes_of, class_shades
 from bayesieve.inspection._shape_data import column_number
 from bayesieve.partition._column import ColumnPartition
@@ -50,23 +50,38 @@ class PartitionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, feature: int | str, *, ax: Any = None, max_parts: int = 40
+        cls,
+        estimator: Any,
+        feature: int | str,
+        *,
+        feature_names: Any = None,
+        ax: Any = None,
+        max_parts: int = 40,
     ) -> PartitionDisplay:
         """Draw the partition of one column of a fitted encoder or classifier.
 
         Parameters
         ----------
         estimator : MODLEncoder, SelectiveNB or AveragedNB
+            Alone, in a Pipeline, or as ``(steps, model)``.
         feature : int or str
             Number or name of the column.
+        feature_names : array-like of str of shape (n_features_in_,), optional
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         ax : matplotlib Axes, optional
         max_parts : int, default=40
             Most parts to draw, the largest ones.
         """
-        check_is_fitted(estimator, "partitions_")
-        names = [partition.name for partition in estimator.partitions_]
-        feature = column_number(names, feature)
-        return cls(estimator.partitions_[feature]).plot(ax=ax, max_parts=max_parts)
+        found = describe(estimator, feature_names)
+        if found.table is None:
+            raise TypeError(
+                "PartitionDisplay draws a column of an estimator with partitions_. "
+                f"Got {found.owner}."
+            )
+        partitions = found.table.partitions
+        feature = column_number([own.name for own in partitions], feature)
+        return cls(partitions[feature]).plot(ax=ax, max_parts=max_parts)
 
     def plot(self, *, ax: Any = None, max_parts: int = 40) -> PartitionDisplay:
         """Draw the parts from top to bottom, their height by the rows they hold."""

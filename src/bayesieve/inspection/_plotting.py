@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve._description import Description
 from bayesieve.utils._optional import optional_module
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "grid_of_panels",
     "line_styles",
     "mark",
-    "names_of",
     "no_formulas",
     "panels",
     "short_name",
@@ -202,15 +200,3 @@ def _start(group: list[float], gap: float) -> float:
 
 def _end(group: list[float], gap: float) -> float:
     return group[0] / group[1] + gap * (group[1] - 1) / 2
-
-
-def names_of(found: Description, columns: Any, given: Any) -> list[str]:
-    """Names of some columns: those given for all features, else the estimator's."""
-    if given is None:
-        return found.names_of(columns)
-    if len(given) != found.n_features:
-        raise ValueError(
-            f"feature_names must name each of the {found.n_features:,} features. "
-            f"Got {len(given):,} names."
-        )
-    return [str(given[i]) for i in columns.tolist()]

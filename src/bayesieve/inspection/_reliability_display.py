@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._pipeline import predictor_of, predictor_rows
 from bayesieve.inspection._calibration import Calibration, calibration
 from bayesieve.inspection._plotting import ACCENT, axes_of, no_formulas, short_name
 
@@ -70,16 +71,17 @@ class ReliabilityDisplay:
             Bins of equal width.
         ax : matplotlib Axes, optional
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "predict_proba"):
+        model = predictor_of(estimator)
+        check_is_fitted(model)
+        if not hasattr(model, "predict_proba"):
             raise TypeError(
                 "ReliabilityDisplay draws the probabilities of a classifier. "
-                f"Got {type(estimator).__name__}, which has no predict_proba."
+                f"Got {type(model).__name__}, which has no predict_proba."
             )
         return cls.from_predictions(
             y,
-            estimator.predict_proba(X),
-            classes=estimator.classes_,
+            model.predict_proba(predictor_rows(estimator, X)),
+            classes=model.classes_,
             pos_label=pos_label,
             n_bins=n_bins,
             ax=ax,

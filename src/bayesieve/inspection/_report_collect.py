@@ -20,6 +20,7 @@ from bayesieve._description import (
     mean_weights,
     odds_name,
 )
+from bayesieve._pipeline import open_model
 from bayesieve.inspection._model_path import ModelPath, matching_counts, path_of_model
 from bayesieve.inspection._report_alternatives import alternatives_section
 from bayesieve.inspection._report_checks import clean_text
@@ -48,12 +49,16 @@ def collect_report(
     verdict: dict[str, Any] | None = None,
     documents: list[dict[str, Any]] | None = None,
     contexts: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    feature_names: Any = None,
 ) -> ReportData:
     """Gather what a report shows of a fitted model.
 
     Parameters
     ----------
-    model : fitted classifier, selector or encoder of this package
+    model : estimator, Pipeline or tuple of fitted steps
+        A fitted classifier, selector or encoder of this package, alone or behind other
+        steps, such as ``make_pipeline(CountVectorizer(), model)`` or ``(vectorizer,
+        model)``.
     data_name : str
         What to call the data.
     counts : ClassCounts, optional
@@ -92,6 +97,8 @@ def collect_report(
     contexts : dict of str to list, optional
         For names of features up to three examples of their use, each of three texts:
         before, match, after.
+    feature_names : array-like of str of shape (n_features_in_,), optional
+        Names of the columns that reach the estimator, where nothing knows them.
 
     Returns
     -------
@@ -112,7 +119,8 @@ def collect_report(
     >>> report.columns["items"][0]["name"]
     'petal width (cm)'
     """
-    found = describe(model)
+    opened = open_model(model, feature_names)
+    found, model = describe(opened), opened.model
     if cv is not None:
         found = replace(found, sizes=_scores_given(cv))
     counts = found.counts if counts is None else counts
@@ -122,7 +130,7 @@ def collect_report(
         solved = path_of_model(found, counts)
     if found.weights is None and solved is not None:
         found = _with_weights(found, solved)
-    names = NameTable(found, counts)
+    names = NameTable(found, counts if feature_names is None else None)
     shown = found.strongest(most_features(found.labels.shape[0]))
     return ReportData(
         data_name=str(data_name),
@@ -148,9 +156,9 @@ def collect_report(
             {"step": str(step), "seconds": float(value)}
             for step, value in (seconds or {}).items()
         ],
-        parameters=_parameters(model, parameters or {}),
+        parameters=_parameters([*opened.steps, model], parameters or {}),
         command=command,
-        python=_python(model),
+        python=_python(model, opened.steps),
         names=names.texts,
     )
 
@@ -321,21 +329,24 @@ def _documents(
     return documents  # type: ignore[no-any-return]
 
 
-def _parameters(model: Any, more: dict[str, Any]) -> list[dict[str, Any]]:
-    defaults = inspect.signature(type(model)).parameters
+def _parameters(steps: list[Any], more: dict[str, Any]) -> list[dict[str, Any]]:
     rows = [
         {"name": str(name), "value": _shown(value), "changed": True}
         for name, value in more.items()
     ]
-    for name, value in model.get_params(deep=False).items():
-        default = defaults[name].default if name in defaults else inspect.Parameter
-        rows.append(
-            {
-                "name": f"{type(model).__name__}.{name}",
-                "value": _shown(value),
-                "changed": _shown(value) != _shown(default),
-            }
-        )
+    for step in steps:
+        if not hasattr(step, "get_params"):  # a tuple may hold anything that transforms
+            continue
+        defaults = inspect.signature(type(step)).parameters
+        for name, value in step.get_params(deep=False).items():
+            default = defaults[name].default if name in defaults else inspect.Parameter
+            rows.append(
+                {
+                    "name": f"{type(step).__name__}.{name}",
+                    "value": _shown(value),
+                    "changed": _shown(value) != _shown(default),
+                }
+            )
     return rows[: LIMITS["parameters"]]
 
 
@@ -347,8 +358,8 @@ def _shown(value: Any) -> str:
         return clean_text(" ".join(repr(value).split()), 1000)
 
 
-def _python(model: Any) -> str:
-    """Lines that fit the same model on the same rows."""
+def _python(model: Any, steps: Sequence[Any]) -> str:
+    """Lines that fit the same model on the same rows, as the steps before give them."""
     name = type(model).__name__
     defaults = inspect.signature(type(model)).parameters
     changed = [
@@ -359,6 +370,11 @@ def _python(model: Any) -> str:
     arguments = ", ".join(changed)
     if len(arguments) > 60:
         arguments = "\n    " + ",\n    ".join(changed) + ",\n"
+    told = ""
+    if steps:
+        before = ", ".join(type(step).__name__ for step in steps)
+        told = f"  # X: the columns that {before} give"
     return (
-        f"from bayesieve import {name}\n\nmodel = {name}({arguments})\nmodel.fit(X, y)"
+        f"from bayesieve import {name}\n\nmodel = {name}({arguments})\n"
+        f"model.fit(X, y){told}"
     )

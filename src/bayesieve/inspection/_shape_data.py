@@ -128,13 +128,16 @@ class PairMap:
     rows: np.ndarray
 
 
-def shapes_of(estimator: Any) -> tuple[TableColumns, TableShapes]:
+def shapes_of(
+    estimator: Any, feature_names: Any = None
+) -> tuple[TableColumns, TableShapes]:
     """The columns and shapes of a fitted model, or why it has none."""
-    table = describe(estimator).table
+    found = describe(estimator, feature_names)
+    table = found.table
     if table is None or table.shapes is None:
         raise ValueError(
             "Shapes are drawn of a SelectiveNB that was fitted with "
-            f"partitions='averaged' on a table. Got {type(estimator).__name__} without "
+            f"partitions='averaged' on a table. Got {found.owner} without "
             "shapes. Hint: PartitionDisplay draws partitions."
         )
     return table, table.shapes

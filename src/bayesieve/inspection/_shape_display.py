@@ -76,21 +76,30 @@ class ShapeDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, feature: int | str, *, label: Any = None, ax: Any = None
+        cls,
+        estimator: Any,
+        feature: int | str,
+        *,
+        label: Any = None,
+        feature_names: Any = None,
+        ax: Any = None,
     ) -> ShapeDisplay:
         """Draw the shape of one column of a fitted model.
 
         Parameters
         ----------
         estimator : SelectiveNB
-            Fitted with ``partitions="averaged"``.
+            Fitted with ``partitions="averaged"``, alone or at the end of a Pipeline.
         feature : int or str
             Number or name of the column.
         label : object, optional
             The class to draw; by default the second of two, else all of them.
+        feature_names : array-like of str of shape (n_features_in_,), optional
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         ax : matplotlib Axes, optional
         """
-        table, shapes = shapes_of(estimator)
+        table, shapes = shapes_of(estimator, feature_names)
         names = [own.name for own in table.partitions]
         j = column_number(names, feature)
         if not has_shape(shapes.columns[j]):

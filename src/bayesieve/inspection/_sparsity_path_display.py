@@ -131,6 +131,7 @@ class SparsityPathDisplay:
         Parameters
         ----------
         estimator : fitted sparse classifier, its CV version, or NaiveFeatureSelector
+            Alone, in a Pipeline, or as ``(vectorizer, model)``.
         counts : ClassCounts, optional
             What it was fitted on; by default its ``counts_``. Without counts only a CV
             classifier has something to draw, its scores.
@@ -146,7 +147,7 @@ class SparsityPathDisplay:
         if path is None and scores is None:
             raise ValueError(
                 "SparsityPathDisplay needs the counts of "
-                f"{type(estimator).__name__} or its cross-validation. Got neither. "
+                f"{found.owner} or its cross-validation. Got neither. "
                 "Hint: pass counts=, or fit with keep_counts=True."
             )
         return cls(path, cross_validation=scores, k=found.total).plot(ax=ax)

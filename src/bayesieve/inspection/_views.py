@@ -17,7 +17,13 @@ from bayesieve.inspection._sparsity_path_display import draw_path
 from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.partition._column import PartitionTable
 
-__all__ = ["draw_path", "explanation", "notebook_summary", "partition_table"]
+__all__ = [
+    "described",
+    "draw_path",
+    "explanation",
+    "notebook_summary",
+    "partition_table",
+]
 
 _SHOWN = 10
 _LONGEST_NAME = 60
@@ -27,9 +33,15 @@ _NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
 def notebook_summary(model: Any) -> str:
     """Sentence and strongest features of a fitted model, nothing before it is."""
     try:
-        shown = describe(model).strongest(_SHOWN)
+        found = describe(model)
     except NotFittedError:
         return ""
+    return described(found)
+
+
+def described(found: Description) -> str:
+    """Sentence and strongest features of a model."""
+    shown = found.strongest(_SHOWN)
     rest = shown.total - shown.indices.shape[0]
     more = f"<div>and {rest:,} more</div>" if rest > 0 else ""
     return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from bayesieve._pipeline import open_model
 from bayesieve.inspection._plotting import axes_of
 
 __all__ = ["WeightHistoryDisplay"]
@@ -49,16 +49,17 @@ class WeightHistoryDisplay:
         Parameters
         ----------
         estimator : SelectiveNB
+            Alone, or at the end of a Pipeline.
         against : {"iteration", "seconds"}, default="iteration"
         ax : matplotlib Axes, optional
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "history_"):
+        model = open_model(estimator).model
+        if not hasattr(model, "history_"):
             raise TypeError(
                 "WeightHistoryDisplay draws the search of a SelectiveNB. "
-                f"Got {type(estimator).__name__}, which keeps no history."
+                f"Got {type(model).__name__}, which keeps no history."
             )
-        return cls(estimator.history_).plot(against=against, ax=ax)
+        return cls(model.history_).plot(against=against, ax=ax)
 
     def plot(
         self, *, against: str = "iteration", ax: Any = None

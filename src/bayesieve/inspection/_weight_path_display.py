@@ -12,7 +12,6 @@ from bayesieve.inspection._plotting import (
     SECOND,
     axes_of,
     line_styles,
-    names_of,
     short_name,
     spread_labels,
 )
@@ -101,18 +100,20 @@ class WeightPathDisplay:
         Parameters
         ----------
         estimator : fitted classifier with a path_
+            Alone, at the end of a Pipeline, or as ``(vectorizer, model)``.
         max_features : int, default=20
             Most features to draw, those that enter first.
         feature_names : array-like of str of shape (n_features_in_,), optional
-            Names, where the classifier was fitted on a matrix without any.
+            Names of the columns that reach the model, where neither it nor the steps
+            before it know them.
         ax : matplotlib Axes, optional
         """
-        found = describe(estimator)
+        found = describe(estimator, feature_names)
         path = found.weight_path
         if path is None or found.penalty is None:
             raise TypeError(
                 "WeightPathDisplay draws the weights of a selective classifier against "
-                f"its penalty. Got {type(estimator).__name__}, which has no path_."
+                f"its penalty. Got {found.owner}, which has no path_."
             )
         columns = earliest_features(path.weights, max_features)
         part = sparse.csc_array(path.weights)[:, columns]
@@ -120,7 +121,7 @@ class WeightPathDisplay:
         if found.penalties is not None:
             marked["best"] = found.penalties.best
             marked["one standard error"] = found.penalties.one_se
-        names = names_of(found, columns, feature_names)
+        names = found.names_of(columns)
         display = cls(path.lambdas, part, names, marked=marked)
         return display.plot(max_features=max_features, ax=ax)
 

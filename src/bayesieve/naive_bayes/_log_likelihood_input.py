@@ -163,6 +163,12 @@ class LogLikelihoodNB(SearchedNB):
             found = replace(found, named=None)  # X has a name for each column and class
         return found
 
+    @property
+    def _n_named(self) -> int | None:
+        if self.input == "log_likelihood":
+            return int(self.weights_.shape[0])
+        return super()._n_named
+
     def _saved_attributes(self) -> dict[str, Saved]:
         found = super()._saved_attributes()
         if self.input == "log_likelihood":

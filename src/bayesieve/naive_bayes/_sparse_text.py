@@ -826,6 +826,10 @@ class SparseTextNB(SparseNaiveBayes):
         logs = logit(logs) if self.model == "bernoulli" else logs
         return class_weights(self.classes_, logs, getattr(self, "weights_", None))
 
+    @property
+    def _n_named(self) -> None:
+        return None
+
     def _named(self) -> Callable[[np.ndarray], list[str]]:
         """Only the selected terms have kept their names."""
         terms = dict(

@@ -62,8 +62,12 @@ class ModelArchive(MemberReader):
         """Return a reader of the members whose names begin so."""
         part = object.__new__(ModelArchive)
         part.__dict__.update(self.__dict__)
-        part._prefix = prefix
+        part._prefix = self._prefix + prefix
         return part
+
+    def holds(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return f"{self._prefix}{name}.npy" in self.names
 
     def check_all_read(self) -> None:
         """Refuse a file with members that no part of the model names."""

@@ -109,7 +109,7 @@ class MixedColumns(Kind):
         return [next(measured if c else counted) for c in continuous.tolist()]
 
     def _origins(self, own: ModelArchive, name: str, n_columns: int) -> list[int]:
-        if f"{name}.origins_kinds.npy" not in own.names:
+        if not own.holds("origins_kinds"):
             return [0] * n_columns
         found: list[Any] = list(unpack_values(own, "origins"))
         if len(found) != n_columns or not all(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import warnings
@@ -11,10 +10,9 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
+import sklearn
+from sklearn.pipeline import Pipeline
 
-from bayesieve import feature_selection, naive_bayes, preprocessing
-from bayesieve._description import Saved, SelfDescribing
 from bayesieve.counts._storage import (
     Budget,
     RefusedError,
@@ -22,10 +20,11 @@ from bayesieve.counts._storage import (
     warn_if_newer,
     write_archive,
 )
+from bayesieve.exceptions import ScikitLearnVersionWarning
 from bayesieve.persistence._archive import ModelArchive, encoded
-from bayesieve.persistence._kinds import KINDS, Kind, Plain, Sizes
-from bayesieve.persistence._mixed import CategoryValues, MixedColumns
-from bayesieve.persistence._partitions import Partitions, ReaderKind
+from bayesieve.persistence._own import MODELS
+from bayesieve.persistence._pipelines import pack_estimator, read_estimator
+from bayesieve.utils._warnings import warn_user
 from bayesieve.utils._whole_files import open_regular
 
 __all__ = ["MODELS", "load_model", "load_notes", "save_model"]
@@ -34,33 +33,6 @@ FORMAT = "bayesieve.model"
 VERSION = 1
 _HEADER = "model.json"
 _NOTE = re.compile(r"[a-z][a-z0-9_]{0,40}")
-
-#: The classes that can be saved, by name. A file can name nothing else, and of these
-#: only what they declare themselves is written and read.
-MODELS: dict[str, type[SelfDescribing]] = {
-    name: found
-    for package in (naive_bayes, feature_selection, preprocessing)
-    for name, found in vars(package).items()
-    if isinstance(found, type) and issubclass(found, SelfDescribing)
-}
-_KINDS: dict[str, type[Kind]] = {
-    **KINDS,
-    "category values": CategoryValues,
-    "mixed columns": MixedColumns,
-    "partitions": Partitions,
-    "table reader": ReaderKind,
-}
-_PLAIN = Plain(Saved("plain"))
-#: Parameters of version 0.1 and what they are called now, in classes that know the new
-#: name and not the old one. Of two old names the first that is not None counts.
-_RENAMED = {
-    "max_seconds": "time_limit",
-    "variable_cost": "feature_cost",
-    "max_features": "k",
-    "penalty": "regularization",
-    "lambdas": "regularization",
-    "n_lambdas": "regularization",
-}
 
 
 def save_model(
@@ -75,8 +47,11 @@ def save_model(
 
     Parameters
     ----------
-    model : fitted estimator
-        A classifier or selector of bayesieve, or a `MODLEncoder`.
+    model : fitted estimator or Pipeline
+        A classifier or selector of bayesieve, or a `MODLEncoder`; or a Pipeline of such
+        and of steps of scikit-learn that are parameters and plain arrays: its
+        vectorizers of texts, scalers, encoders, imputer, selectors by score,
+        ColumnTransformer, FeatureUnion, and linear and naive Bayes classifiers.
     path : str or path-like
         Written exactly there; no ending is added.
     notes : mapping of str to str, optional
@@ -93,6 +68,10 @@ def save_model(
     does after `fit`. Functions and objects among the parameters, such as a callback or
     a splitter for cross-validation, cannot be saved.
 
+    Of a Pipeline, ``n_jobs``, ``verbose`` and ``memory`` are not written, and columns
+    that a ColumnTransformer chose by a function or a slice are written as they were
+    resolved. A step that cannot be written is a ValueError that names it.
+
     Examples
     --------
     >>> import os, tempfile
@@ -103,22 +82,26 @@ def save_model(
     >>> load_model(path).predict(["A good one"])
     array(['pos'], dtype='<U3')
     """
-    name = type(model).__name__
-    if type(model) is not MODELS.get(name):
+    name, is_pipeline = type(model).__name__, type(model) is Pipeline
+    if not is_pipeline and type(model) is not MODELS.get(name):
+        hint = ""
+        if isinstance(model, tuple | list):
+            hint = " Hint: sklearn.pipeline.make_pipeline(*steps) makes one of them."
+        elif hasattr(model, "best_estimator_"):
+            hint = " Hint: save its best_estimator_."
         raise TypeError(
-            f"save_model takes the estimators of bayesieve: {', '.join(MODELS)}. "
-            f"Got {name}."
+            f"save_model takes the estimators of bayesieve: {', '.join(MODELS)}; and "
+            f"Pipelines of them. Got {name}.{hint}"
         )
-    check_is_fitted(model, "classes_")
     arrays: dict[str, Any] = {}
     header = {
         "format": FORMAT,
         "version": VERSION,
         "bayesieve": version("bayesieve"),
-        "class": name,
-        "parameters": _packed_parameters(model, arrays),
-        "attributes": _packed_attributes(model, arrays),
     }
+    if is_pipeline:
+        header["scikit-learn"] = sklearn.__version__
+    header |= pack_estimator(model, arrays)
     members: dict[str, Any] = {_HEADER: encoded(header)}
     members |= {f"{member}.npy": array for member, array in arrays.items()}
     for note, text in (notes or {}).items():
@@ -131,47 +114,13 @@ def save_model(
     write_archive(members, path)
 
 
-def _packed_parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
-    packed = {}
-    for name, value in model.get_params(deep=False).items():
-        try:
-            packed[name] = _PLAIN.put(f"parameters.{name}", value, arrays)
-        except (TypeError, RecursionError) as error:
-            raise ValueError(
-                f"The {name!r} parameter of {type(model).__name__} must hold plain "
-                f"values to be saved. Got {error}. "
-                f"Hint: model.set_params({name}=...) before saving."
-            ) from None
-    return packed
-
-
-def _packed_attributes(model: SelfDescribing, arrays: dict[str, Any]) -> dict[str, Any]:
-    values = model._to_save()
-    packed = {}
-    for name, declared in model._saved_attributes().items():
-        value = values.get(name)
-        if declared.old:
-            continue
-        if value is None:
-            if not declared.optional:
-                raise ValueError(
-                    f"This {type(model).__name__} is not fitted: it has no {name}."
-                )
-            continue
-        packed[name] = _kind(declared).put(name, value, arrays)
-    return packed
-
-
-def _kind(declared: Saved) -> Kind:
-    return _KINDS[declared.kind](declared)
-
-
 def load_model(path: Any, *, memory_budget: int | None = None) -> Any:
     """Read a model that `save_model` has written.
 
     Nothing in the file is trusted and nothing in it is run: it can name the classes and
-    attributes of bayesieve only, every size is checked before memory is asked for, and
-    the parts must fit together.
+    attributes of bayesieve, and those of some steps of scikit-learn, and nothing else;
+    every size is checked before memory is asked for, and the parts must fit
+    together.
 
     Parameters
     ----------
@@ -186,7 +135,8 @@ def load_model(path: Any, *, memory_budget: int | None = None) -> Any:
     model : fitted estimator
         Predicts exactly as the one that was saved. A file that is damaged, foreign or
         of a newer format is a ValueError; one of the same format that a newer bayesieve
-        has written is read with a `NewerVersionWarning`.
+        has written is read with a `NewerVersionWarning`, and a Pipeline that was saved
+        with another scikit-learn with a `ScikitLearnVersionWarning`.
 
     See Also
     --------
@@ -211,6 +161,7 @@ def load_model(path: Any, *, memory_budget: int | None = None) -> Any:
     """
     header, model = _opened(path, _read_model, memory_budget)
     warn_if_newer(path, header)
+    _warn_if_other_scikit_learn(path, header)
     return model
 
 
@@ -291,58 +242,19 @@ def _read_notes(archive: ModelArchive) -> dict[str, str]:
 
 def _read_model(archive: ModelArchive) -> tuple[dict[str, Any], Any]:
     header = _read_header(archive)
-    name = header.get("class")
-    if not isinstance(name, str) or name not in MODELS:
-        raise RefusedError(
-            f"holds a {json.dumps(name)[:60]}, which is not a model of this bayesieve."
-        )
-    model = _with_parameters(MODELS[name], header.get("parameters"), archive)
-    attributes = model._saved_attributes()
-    entries = header.get("attributes")
-    if not isinstance(entries, dict) or not entries.keys() <= attributes.keys():
-        raise RefusedError(f"has attributes that a {name} does not have.")
-    missing = [
-        attribute
-        for attribute, declared in attributes.items()
-        if attribute not in entries and not (declared.optional or declared.old)
-    ]
-    if missing:
-        raise RefusedError(f"lacks {min(missing)!r} of its {name}.")
-    sizes = Sizes()
-    values = {
-        attribute: _kind(declared).get(attribute, entries[attribute], archive, sizes)
-        for attribute, declared in attributes.items()
-        if attribute in entries
-    }
+    model = read_estimator(header, archive)
     _read_notes(archive)  # for their checksums
     archive.check_all_read()
-    model._restore(values)
     return header, model
 
 
-def _with_parameters(
-    model: type[SelfDescribing], entries: Any, archive: ModelArchive
-) -> SelfDescribing:
-    """Return the model before fit, with parameters its own rules allow."""
-    made: Any = model()
-    known = made.get_params(deep=False).keys()
-    refusal = RefusedError(f"has parameters that a {model.__name__} does not have.")
-    if not isinstance(entries, dict):
-        raise refusal
-    given = {
-        name: _PLAIN.get(f"parameters.{name}", entry, archive, Sizes())
-        for name, entry in entries.items()
-    }
-    for old, new in _RENAMED.items():
-        if old in given and old not in known and new in known:
-            value = given.pop(old)
-            if given.get(new) is None:
-                given[new] = value
-    given = model._read_parameters(given)
-    if not given.keys() <= known:
-        raise refusal
-    for name, value in given.items():
-        setattr(made, name, value)
-    made._validate_params()
-    found: SelfDescribing = made
-    return found
+def _warn_if_other_scikit_learn(path: Any, header: dict[str, Any]) -> None:
+    """Tell that a pipeline was saved with another version of scikit-learn."""
+    written = header.get("scikit-learn", sklearn.__version__)
+    if written != sklearn.__version__:
+        warn_user(
+            f"{os.fspath(path)} was written with scikit-learn {str(written)[:40]!r} "
+            f"and is read with {sklearn.__version__}: its steps may compute "
+            "differently. Hint: compare predictions, then save it anew.",
+            ScikitLearnVersionWarning,
+        )

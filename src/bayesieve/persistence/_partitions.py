@@ -187,7 +187,7 @@ class ReaderKind(Kind):
             own.array("temporal", "bool"),
         )
         text = np.zeros(categorical.shape, bool)
-        if f"{name}.text.npy" in own.names:
+        if own.holds("text"):
             text = own.array("text", "bool")
         for flags in (categorical, temporal, text):
             sizes.agree("m", flags.shape[0], name)
@@ -200,7 +200,7 @@ class ReaderKind(Kind):
 def _origins(
     own: ModelArchive, name: str, categorical: np.ndarray
 ) -> dict[int, Origin]:
-    if f"{name}.origin_columns.npy" not in own.names:
+    if not own.holds("origin_columns"):
         return {}
     columns = own.integers("origin_columns").tolist()
     ticks = own.integers("origin_ticks").tolist()
