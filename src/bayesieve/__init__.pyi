@@ -28,6 +28,7 @@ from .inspection import SparsityPathDisplay as SparsityPathDisplay
 from .inspection import StabilityDisplay as StabilityDisplay
 from .inspection import WeightHistoryDisplay as WeightHistoryDisplay
 from .inspection import WeightPathDisplay as WeightPathDisplay
+from .inspection import report as report
 from .metrics import compression_rate as compression_rate
 from .model_selection import StabilitySelection as StabilitySelection
 from .naive_bayes import AveragedNB as AveragedNB

@@ -18,12 +18,12 @@ from bayesieve.cli._fit_outcome import (
     Fitted,
     Refits,
     default_size,
-    take_rows,
 )
 from bayesieve.cli._options import search_seconds
 from bayesieve.cli._plan import Plan, l1_of_matrix
 from bayesieve.cli._rules import rules_from
 from bayesieve.counts import ClassCounts
+from bayesieve.inspection._rows import take_rows
 from bayesieve.model_selection._splits import prediction_splits
 
 __all__ = ["MATRIX_KINDS", "cross_validated", "fit_matrix"]

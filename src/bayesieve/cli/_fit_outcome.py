@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve.cli._progress import Step
+from bayesieve.inspection._rows import take_rows
 from bayesieve.model_selection import choose
 
-__all__ = ["Clock", "CrossValidation", "Fitted", "Refits", "default_size", "take_rows"]
+__all__ = ["Clock", "CrossValidation", "Fitted", "Refits", "default_size"]
 
 Codes = NDArray[np.int64]
 
@@ -69,13 +70,6 @@ class Refits:
         """Fit one of them to some rows."""
         y = self.classes[self.codes[places]]
         return self.makers[name](share).fit(take_rows(self.X, places), y)
-
-
-def take_rows(X: Any, places: Codes) -> Any:
-    """Some rows of texts, of a matrix or of a frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[places]
-    return X.take(places) if hasattr(X, "to_pylist") else X[places]
 
 
 @dataclass

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve._description import Description
-from bayesieve.cli._fit_outcome import Fitted, Refits, take_rows
+from bayesieve.cli._fit_outcome import Fitted, Refits
 from bayesieve.cli._held_out import held_out
 from bayesieve.inspection._evaluation import Evaluation, RowScores, evaluation_of
-from bayesieve.inspection._telling import telling_feature
-from bayesieve.inspection._verdict import Drift, Verdict, VerdictFacts, verdict_of
+from bayesieve.inspection._report import facts_of_model
+from bayesieve.inspection._rows import take_rows
+from bayesieve.inspection._verdict import Drift, Verdict, verdict_of
 
 __all__ = ["Judgement", "judge"]
 
@@ -79,22 +80,16 @@ def judge(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _measure(found, fitted, classes, arguments)
-    n_used = described.n_used
     found.verdict = verdict_of(
-        VerdictFacts(
+        facts_of_model(
+            described,
+            found.evaluation,
+            counts=fitted.counts,
             noun=fitted.unit,
-            k=n_used,
             n_features=fitted.n_features,
             train_rows=fitted.train_rows,
-            evaluation=found.evaluation,
-            weighted=described.discounts is not None or described.table is not None,
-            proven=bool(described.certificate and described.certificate.is_optimal),
             rivals=found.rivals,
             sizes=found.sizes,
-            class_rows=()
-            if described.class_count is None
-            else described.class_count.tolist(),
-            telling=telling_feature(described, fitted.counts),
             drift=found.drift,
         )
     )

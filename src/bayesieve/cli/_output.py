@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 
+_LOOKED_AT = 20_000  # held-out rows that examples are taken from
 #: Options that name archives, which are read by seeking and so need a regular file.
 _ARCHIVES = ("--save",)
 
@@ -140,7 +141,31 @@ def report_data(
         command=shlex.join(command_line),
         cv=_scores_over_k(fitted, judgement),
         inspected=inspected,
+        **_examples(fitted, judgement),
     )
+
+
+def _examples(fitted: Any, judgement: Any) -> dict[str, Any]:
+    """Rows to look at, of the first that were held out, and terms in use."""
+    from bayesieve._description import describe
+    from bayesieve._pipeline import open_model
+    from bayesieve.inspection._examples import contexts_of, examples_of
+    from bayesieve.inspection._rows import some_texts
+
+    if fitted.held_out is None or judgement.evaluation is None:
+        return {}
+    batch = next(iter(fitted.held_out()), None)
+    if batch is None:
+        return {}
+    X, codes = batch
+    X, codes = X[:_LOOKED_AT], codes[:_LOOKED_AT]
+    opened, found = open_model(fitted.model), describe(fitted.model)
+    proba = fitted.model.predict_proba(X)
+    names = judgement.evaluation.classes
+    return {
+        "documents": examples_of(opened, X, codes, names, proba) or None,
+        "contexts": contexts_of(opened, found, some_texts(X)) or None,
+    }
 
 
 def _scores_over_k(fitted: Any, judgement: Any) -> list[dict[str, Any]] | None:

@@ -11,6 +11,7 @@ from bayesieve.inspection._compare_models import (
     compare_models,
 )
 from bayesieve.inspection._discount_display import DiscountDisplay
+from bayesieve.inspection._evaluation import Evaluation
 from bayesieve.inspection._explain import explain
 from bayesieve.inspection._explanation_display import ExplanationDisplay
 from bayesieve.inspection._feature_weights_display import FeatureWeightsDisplay
@@ -18,6 +19,7 @@ from bayesieve.inspection._input_shift import ColumnShift, InputShift, input_shi
 from bayesieve.inspection._pair_display import PairDisplay
 from bayesieve.inspection._partition_display import PartitionDisplay
 from bayesieve.inspection._reliability_display import ReliabilityDisplay
+from bayesieve.inspection._report import report
 from bayesieve.inspection._report_collect import collect_report
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_html import render_report
@@ -34,6 +36,7 @@ __all__ = [
     "ComparedFeature",
     "ComparedModel",
     "DiscountDisplay",
+    "Evaluation",
     "ExplanationDisplay",
     "FeatureWeightsDisplay",
     "InputShift",
@@ -55,5 +58,6 @@ __all__ = [
     "explain",
     "input_shift",
     "render_report",
+    "report",
     "summary",
 ]
