@@ -7,11 +7,18 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.inspection.report_parts import (
+    VERDICT,
+    contexts_of,
+    documents_of,
+    evaluation_of,
+)
 
 from bayesieve import (
     ClassCounts,
     SelectiveMultinomialNBCV,
     SelectiveNB,
+    SparseGaussianNB,
     SparseMultinomialNB,
     SparseTextNB,
 )
@@ -57,6 +64,80 @@ def text_report(k=20, **more):
     return collect_report(model, **{**given, **more})
 
 
+@cache
+def full_report():
+    """Everything at once: verdict, evaluation, examples, contexts."""
+    messages, labels = load_sms_spam(return_X_y=True)
+    labels = np.asarray(labels)
+    model = SparseTextNB(k=20, keep_counts=True).fit(messages[:-1000], labels[:-1000])
+    rows, truth = messages[-1000:], labels[-1000:]
+    proba = model.predict_proba(rows)
+    return collect_report(
+        model,
+        data_name="sms_spam.csv",
+        evaluation=evaluation_of(proba, truth, model.classes_),
+        documents=documents_of(model, rows, truth, proba),
+        contexts=contexts_of(messages[:-1000], model.support_terms_),
+        verdict=VERDICT,
+    )
+
+
+def hostile_parts():
+    """Verdict, evaluation and documents whose texts try to get out of their place."""
+    attack = HOSTILE[1]
+    names = [HOSTILE[0], HOSTILE[2]]
+    rate = {"rows": 5, "predicted": 5, "precision": None, "recall": 0.5, "f1": None}
+    long_line = "\u05e9\u05dc\u05d5\u05dd \U0001f600 " + "x" * 3000
+    odd = [*HOSTILE, "tab\there\nand\r\nlines", "\u2066isolate\u2069", long_line]
+    pieces = [
+        {"text": text, "nats": (-1.0) ** i * i, "name": i % 3}
+        for i, text in enumerate(odd)
+    ]
+    document = {
+        "row": 1,
+        "label": HOSTILE[0],
+        "predicted": HOSTILE[3],
+        "probability": 0.9,
+        "pieces": pieces,
+        "terms": [{"name": attack, "value": HOSTILE[2], "nats": -1.0}],
+        "flip": attack,
+    }
+    return {
+        "verdict": {
+            "lines": [HOSTILE[0], attack],
+            "remarks": [{"code": '"><script>alert(7)</script>', "text": HOSTILE[2]}],
+            "next": [{"command": f"rm {attack}", "meaning": HOSTILE[3]}],
+        },
+        "evaluation": {
+            "accuracy": 0.5,
+            "majority": attack,
+            "calibration": {
+                "label": HOSTILE[2],
+                "bins": [{"predicted": 0.5, "observed": 0.4, "rows": 10}],
+            },
+            "contenders": [
+                {"name": attack, "features": None, "accuracy": 0.5, "chosen": True}
+            ],
+            "confusion": {"names": names, "counts": [[3, 2], [1, 4]]},
+            "per_class": [{"name": name, **rate} for name in names],
+            "two_classes": {
+                "label": attack,
+                "roc": [[0, 0], [0.5, 0.7], [1, 1]],
+                "precision_recall": [[0, 1], [1, 0.5]],
+                "lift": [[0, 0], [1, 1]],
+                "thresholds": [
+                    {"threshold": t, "precision": 0.5, "recall": 1 - t, "flagged": 0.4}
+                    for t in (0.1, 0.9)
+                ],
+            },
+        },
+        "documents": [
+            {"kind": kind, **document} for kind in ("certain", "wrong", "edge")
+        ],
+        "contexts": {name: [HOSTILE[:3], [attack] * 3] for name in HOSTILE},
+    }
+
+
 def hostile_counts():
     """Counts whose names and classes try to get out of their place."""
     rng = np.random.default_rng(0)
@@ -73,12 +154,11 @@ def hostile_counts():
 def hostile_report():
     counts = hostile_counts()
     model = SparseMultinomialNB(k=8).fit_counts(counts)
-    bins = [{"predicted": 0.5, "observed": 0.4, "rows": 10}]
     return collect_report(
         model,
         data_name=HOSTILE[0],
         counts=counts,
-        evaluation={"calibration": {"label": HOSTILE[2], "bins": bins}},
+        **hostile_parts(),
         seconds={HOSTILE[0]: 1.0},
         parameters={HOSTILE[0]: HOSTILE[1], "text": HOSTILE[2]},
         command=f"bayesieve select '{HOSTILE[1]}'",
@@ -130,8 +210,21 @@ def class_report(n_classes=12):
     X = rng.poisson(0.4, size=(1500, 80))
     X[np.arange(1500), 3 * y] += rng.poisson(2.0, size=1500)
     model = SparseMultinomialNB(k=15, keep_counts=True)
-    model.fit(X, np.array([f"class {c}" for c in range(n_classes)])[y])
-    return collect_report(model, data_name="many classes")
+    labels = np.array([f"class {c}" for c in range(n_classes)])[y]
+    model.fit(X, labels)
+    found = evaluation_of(model.predict_proba(X), labels, model.classes_)
+    return collect_report(model, data_name="many classes", evaluation=found)
+
+
+def gene_report():
+    """Few rows of many measurements, without an evaluation."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["healthy", "ill"], 15)
+    X = pd.DataFrame(rng.normal(size=(30, 400)))
+    X.columns = [f"gene{j}" for j in range(400)]
+    X.iloc[15:, :3] += 3.0
+    model = SparseGaussianNB(k=5, variance="pooled", keep_counts=True)
+    return collect_report(model.fit(X, y), data_name="genes")
 
 
 @cache

@@ -19,16 +19,19 @@ button.classList.remove("hidden");
 nameButton();
 
 for (const [id, show] of [
+  ["evaluation", showEvaluation],
   ["features", showFeatures],
+  ["classes", showClasses],
+  ["documents", showDocuments],
   ["path", showPath],
   ["weights", showWeights],
-  ["calibration", showCalibration],
   ["shapes", showShapes],
   ["columns", showColumns],
 ]) {
   const place = live(id);
   if (place) show(place);
 }
+explainWords();
 let width = window.innerWidth;
 window.addEventListener("resize", () => {
   if (window.innerWidth === width) return; // only the height, as phones do on scrolling

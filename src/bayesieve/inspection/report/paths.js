@@ -13,7 +13,7 @@ function chips(places, n, kind) {
 // A slider over steps: a chart above, then numbers, then what follows the step.
 function slider(place, options) {
   const { steps, start, jumps, label, chart, readout, below } = options;
-  const panel = el("div", { class: "panel" });
+  const panel = el("div", { class: "panel slides" });
   place.append(panel);
   const state = { at: start };
   const picture = figure(panel, () => options.describe(steps[state.at]), (width) => chart(width, state.at));
@@ -70,7 +70,6 @@ function moves(step, previous) {
 
 // Path over k.
 
-
 function showPath(place) {
   const { steps } = report.path;
   const solved = steps.filter((s) => s.gain !== null);
@@ -80,6 +79,11 @@ function showPath(place) {
   if (solved.length) words += ", what is proven of it";
   words += ", and which " + report.noun + " come and go.";
   place.append(el("p", { class: "note" }, words));
+  if (report.path.note) place.append(el("p", { class: "note" }, report.path.note));
+  const most = report.path.largest_advised;
+  if (most && solved.length && (report.path.elbow === null || report.path.bic === null) && steps[steps.length - 1].k > most) {
+    place.append(el("p", { class: "note" }, "More than " + count(most) + " " + report.noun + " are not advised after " + count(report.data.rows) + " rows: beyond half as many as rows, every further one seems to gain, whether it says anything or not. The elbow and BIC are marked below that only."));
+  }
   const [low, high] = [steps[0].k, steps[steps.length - 1].k];
   const panels = [solved.length ? 210 : 0, scored.length ? 130 : 0];
   const across = (width) => logarithmic(low, high === low ? low + 1 : high, EDGE.left, width - EDGE.right);
@@ -153,7 +157,7 @@ function showPath(place) {
 
   slider(place, {
     steps: steps,
-    start: Math.max(positionOf(steps, "k", report.path.chosen), 0),
+    start: closest(steps.map((s) => Math.log(s.k)), Math.log(Math.max(report.path.chosen === null ? report.data.selected : report.path.chosen, 1))),
     jumps: jumps,
     label: "Number of " + report.noun,
     chart: chart,
@@ -186,7 +190,7 @@ function showPath(place) {
 
   function stepTitle(step) {
     const shown = step.top.length;
-    return shown < step.k ? "The " + shown + " strongest of these " + count(step.k) : "These " + count(step.k) + " " + report.noun;
+    return shown < step.k ? "The " + shown + " strongest of these " + count(step.k) : step.k === 1 ? "This " + report.noun.replace(/s$/, "") : "These " + count(step.k) + " " + report.noun;
   }
   function stepTable(step) {
     const several = step.top[0].weights.length > 1;
@@ -333,9 +337,10 @@ function showDiscounts(place) {
     svg.append(text(EDGE.left, EDGE.top, "weight kept"));
     for (const t of niceTicks(0, most, width / 90)) svg.append(text(x(t), bottom + 18, number(t, 3), { "text-anchor": "middle" }));
     svg.append(text((EDGE.left + width - 70) / 2, bottom + 36, width < 420 ? "naive Bayes weight (nats)" : "naive Bayes weight (nats between the classes)", { "text-anchor": "middle" }));
-    const taken = [];
+    const at = ([s, w]) => [x(Math.min(s, most * 1.06)), y(w)];
+    const taken = points.map(at).map(([px, py]) => [px - 4, py - 4, px + 4, py + 4]);
     points.forEach(([s, w, name], i) => {
-      const [px, py] = [x(Math.min(s, most * 1.06)), y(w)];
+      const [px, py] = at([s, w]);
       svg.append(draw("circle", { class: "point", cx: px, cy: py, r: 4 }, draw("title", {}, nameOf(name) + ": " + w.toFixed(2))));
       const words = cut(nameOf(name), 16);
       const box = [px + 8, py - 7, px + 8 + 6.6 * words.length, py + 7];

@@ -3,7 +3,7 @@
 function showShapes(place) {
   const { odds, columns, n_columns, pairs, n_pairs } = report.shapes;
   const state = { of: 0 };
-  const what = odds ? "log-odds of " : "lift of ";
+  const what = odds ? "log-odds of " : "score of ";
   const classOf = () => classes[odds ? 1 : state.of] || "";
   place.append(
     el(
@@ -36,7 +36,7 @@ function showShapes(place) {
     const paint = (width) => (item.edges === null ? shapeBars(item, state.of, width) : shapeSteps(item, state.of, width));
     card(shapes, item.name, told(item), () => what + classOf() + " over " + item.name, paint);
   }
-  if (columns.length < n_columns) place.append(el("p", { class: "note" }, "and " + count(n_columns - columns.length) + " more columns"));
+  if (columns.length < n_columns) place.append(el("p", { class: "note" }, "and " + plural(n_columns - columns.length, "more column")));
   if (!pairs.length) return;
   place.append(el("h3", {}, "Pairs and triples"));
   place.append(el("p", { class: "note" }, "Blue cells speak for the class, orange ones against it; crossed ones had no training row. Between cells stand the values that part them."));
@@ -46,7 +46,7 @@ function showShapes(place) {
     const name = item.axes.map((axis) => axis.name).join(" × ");
     card(maps, name, told(item), () => what + classOf() + " over " + name, (width) => pairMaps(item, state.of, width));
   }
-  if (pairs.length < n_pairs) place.append(el("p", { class: "note" }, "and " + count(n_pairs - pairs.length) + " more pairs"));
+  if (pairs.length < n_pairs) place.append(el("p", { class: "note" }, "and " + plural(n_pairs - pairs.length, "more pair")));
 }
 const nats = (x) => signed(x, true) + " nats";
 const partTitle = (part, c) => part.label + ": " + nats(part.values[c]) + " (" + signed(part.low[c], true) + " to " + signed(part.high[c], true) + "), " + count(part.rows) + " rows";
@@ -165,7 +165,7 @@ function pairMaps(item, c, width) {
         const where = item.axes[sides[0]].labels[i] + " × " + item.axes[sides[1]].labels[j];
         if (item.rows[at] > 0) {
           const shade = Object.assign({ class: values[at] >= 0 ? "for" : "minus", "fill-opacity": (Math.abs(values[at]) / limit).toFixed(3) }, box);
-          svg.append(draw("rect", shade, draw("title", {}, where + ": " + nats(values[at]) + ", " + count(item.rows[at]) + " rows")));
+          svg.append(draw("rect", shade, draw("title", {}, where + ": " + nats(values[at]) + ", " + plural(item.rows[at], "row"))));
         } else {
           svg.append(draw("rect", Object.assign({ class: "band empty" }, box), draw("title", {}, where + ": no row")));
           svg.append(draw("line", { class: "axis", x1: box.x, x2: box.x + cellWidth, y1: box.y + cellHeight, y2: box.y }));

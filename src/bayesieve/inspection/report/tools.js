@@ -23,7 +23,8 @@ const draw = (tag, attributes, ...children) =>
   put(document.createElementNS(SVG, tag), attributes, children);
 
 const value = (x) => (x === "inf" ? Infinity : x === "-inf" ? -Infinity : x);
-const nameOf = (place) => report.names[place];
+// Spaces at the ends of a name, as n-grams of letters have them, are made visible.
+const nameOf = (place) => report.names[place].replace(/^\s+|\s+$/g, (spaces) => "␣".repeat(spaces.length));
 const count = (x) => Number(x).toLocaleString("en-US", { maximumFractionDigits: 1 });
 const percent = (x) => (100 * x).toFixed(1) + " %";
 
@@ -57,6 +58,19 @@ function signed(x, withSign) {
 }
 function cut(text, longest) {
   return text.length <= longest ? text : text.slice(0, longest - 1) + "…";
+}
+const plural = (n, one, many) => count(n) + " " + (n === 1 ? one : many || one + "s");
+// About how wide a text is drawn: letters of East Asia are as wide as high.
+function textWidth(text) {
+  let width = 0;
+  for (const letter of text) width += letter.codePointAt(0) >= 0x2e80 ? 12.5 : 6.7;
+  return width;
+}
+function cutTo(text, width) {
+  if (textWidth(text) <= width) return text;
+  const letters = [...text];
+  while (letters.length > 1 && textWidth(letters.join("")) > width - 8) letters.pop();
+  return letters.join("") + "…";
 }
 const live = (id) => {
   const section = document.getElementById(id);
@@ -137,10 +151,10 @@ function text(x, y, content, attributes) {
 
 // Bars.
 
-function meter(x, largest, isSigned) {
+function meter(x, largest, isSigned, interval) {
   x = value(x);
   const limit = largest || 1;
-  const share = Math.max(-1, Math.min(1, x / limit));
+  const within = (v) => Math.max(-1, Math.min(1, v / limit));
   const svg = draw("svg", {
     class: "meter",
     viewBox: "0 0 200 14",
@@ -148,7 +162,9 @@ function meter(x, largest, isSigned) {
     "aria-hidden": "true",
   });
   const middle = isSigned ? 100 : 0;
-  const length = Math.max(Math.abs(share) * (isSigned ? 100 : 200), 1);
+  const unit = isSigned ? 100 : 200;
+  const share = within(x);
+  const length = Math.max(Math.abs(share) * unit, 1);
   svg.append(
     draw("rect", {
       class: share < 0 ? "against" : "for",
@@ -158,10 +174,14 @@ function meter(x, largest, isSigned) {
       height: 10,
     })
   );
-  if (isSigned) {
-    svg.append(
-      draw("line", { class: "middle", x1: 100, x2: 100, y1: 0, y2: 14, "vector-effect": "non-scaling-stroke" })
-    );
+  const stroke = (kind, x1, y1, x2, y2) =>
+    svg.append(draw("line", { class: kind, x1: x1, x2: x2, y1: y1, y2: y2, "vector-effect": "non-scaling-stroke" }));
+  if (isSigned) stroke("middle", 100, 0, 100, 14);
+  if (interval) {
+    const [from, to] = interval.map((v) => middle + unit * within(isSigned ? v : Math.max(v, 0)));
+    stroke("whisker", from, 7, to, 7);
+    stroke("whisker", from, 4, from, 10);
+    stroke("whisker", to, 4, to, 10);
   }
   return svg;
 }
@@ -186,4 +206,88 @@ const argmax = (weights) => {
 function spokenFor(weights) {
   if (weights.length > 1) return argmax(weights);
   return value(weights[0]) >= 0 ? 1 : 0;
+}
+
+// Heads of a table that can be sorted: columns are [key or null, title, class].
+function sortHeads(columns, state, again) {
+  const heads = columns.map(([key, title, kind]) => {
+    const head = el("th", { scope: "col", class: kind });
+    if (key === null) {
+      head.append(title || el("span", {}));
+      return head;
+    }
+    const button = el("button", { type: "button" }, title);
+    button.addEventListener("click", () => {
+      state.up = state.key === key ? !state.up : key === "name";
+      state.key = key;
+      again();
+    });
+    head.append(button);
+    return head;
+  });
+  const mark = () =>
+    heads.forEach((head, i) => {
+      if (columns[i][0] !== null && columns[i][0] === state.key) head.setAttribute("aria-sort", state.up ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+  return { heads, mark };
+}
+function inOrder(rows, key, up) {
+  return [...rows].sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    const order = x < y ? -1 : x > y ? 1 : 0;
+    return up ? order : -order;
+  });
+}
+// Columns that a phone leaves out, on demand.
+function moreColumns(table) {
+  const button = el("button", { type: "button", class: "columns-toggle", "aria-pressed": "false" }, "All columns");
+  button.addEventListener("click", () => {
+    const full = table.classList.toggle("full");
+    button.setAttribute("aria-pressed", String(full));
+    button.textContent = full ? "Fewer columns" : "All columns";
+  });
+  return button;
+}
+
+// Cells in rows and columns, with labels that do not run into each other.
+function heatMap(width, { rows, columns, cell, high, widest, label }) {
+  const phone = width < 520;
+  const longest = (labels) => Math.max(...labels.map(textWidth), 10);
+  const left = Math.min(1.08 * longest(rows), phone ? 110 : 190) + 14;
+  const fits = (across) => longest(columns) + 8 <= across;
+  let across = Math.min((width - left) / columns.length, widest);
+  const turned = !fits(across);
+  const room = Math.min(longest(columns), phone ? 100 : 140);
+  // A turned label leans over to the right of its column.
+  const lean = turned ? room * 0.5 : 0;
+  if (turned) across = Math.min((width - left - lean) / columns.length, widest);
+  across = Math.max(across, 26);
+  const top = (turned ? room * 0.87 + 14 : 22) + 14;
+  const total = left + across * columns.length + lean;
+  const svg = sheet(total, top + high * rows.length + 4);
+  svg.style.width = total + "px";
+  svg.append(text(left, 11, label));
+  columns.forEach((name, j) => {
+    const x = left + (j + 0.5) * across;
+    const words = cutTo(name, room);
+    const place = turned ? { transform: "rotate(-60 " + (x + 3).toFixed(1) + " " + (top - 6) + ")" } : { "text-anchor": "middle" };
+    svg.append(draw("text", Object.assign({ x: turned ? x + 3 : x, y: top - 6 }, place), words, draw("title", {}, name)));
+  });
+  rows.forEach((name, i) => {
+    const y = top + i * high;
+    svg.append(draw("text", { x: left - 8, y: y + high / 2 + 4, "text-anchor": "end", class: "strong" }, cutTo(name, left - 14), draw("title", {}, name)));
+    columns.forEach((_, j) => {
+      const own = cell(i, j);
+      const box = { x: left + j * across, y: y, width: across - 1, height: high - 1 };
+      svg.append(draw("rect", Object.assign({ class: "empty" }, box), own.title ? draw("title", {}, own.title) : null));
+      if (own.strength > 0) {
+        svg.append(draw("rect", Object.assign({ class: own.kind, "fill-opacity": own.strength.toFixed(3) }, box), draw("title", {}, own.title)));
+      }
+      if (own.words && textWidth(own.words) + 4 <= across) {
+        svg.append(text(box.x + box.width / 2, y + high / 2 + 4, own.words, { "text-anchor": "middle", class: own.strength > 0.7 ? "inside" : "strong" }));
+      }
+    });
+  });
+  return svg;
 }
