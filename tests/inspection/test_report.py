@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from tests.inspection.report_parts import evaluation_of
 from tests.inspection.reports import (
     HOSTILE,
     class_report,
+    full_report,
+    gene_report,
     hostile_counts,
     hostile_report,
     pair_model,
@@ -42,6 +45,8 @@ from bayesieve.inspection import (
     render_report,
 )
 from bayesieve.inspection._model_path import path_of_model
+from bayesieve.inspection._report_features import log_odds, mean_differences
+from bayesieve.inspection._report_glossary import GLOSSARY
 from bayesieve.inspection._report_schema import LIMITS
 
 
@@ -320,10 +325,24 @@ def test_pairs_are_those_of_the_model():
     assert "Columns and pairs" in page
 
 
-def test_reports_without_shapes_are_read():
-    plain = json.loads(pair_report().to_json())
-    del plain["shapes"]  # as those of version 0.1
-    assert ReportData.from_json(json.dumps(plain)).shapes is None
+def test_reports_saved_earlier_are_read():
+    plain = json.loads(full_report().to_json())
+    later = ("shapes", "alternatives", "reading", "verdict", "documents")
+    for name in later:
+        del plain[name]
+    for row in plain["features"]["rows"]:
+        for name in ("documents", "odds", "means", "deviations", "contexts"):
+            del row[name]
+    for name in ("note", "largest_advised"):
+        del plain["path"][name]
+    kept = ("rows", "accuracy", "log_loss", "majority_accuracy", "calibration")
+    plain["evaluation"] = {name: plain["evaluation"][name] for name in kept}
+    read = ReportData.from_json(json.dumps(plain))
+    assert all(getattr(read, name) is None for name in later)
+    assert read.evaluation["confusion"] is None
+    page = render_report(read)
+    assert "How good is it on new rows?" in page
+    assert ReportData.from_json(read.to_json()) == read
 
 
 @pytest.mark.parametrize(
@@ -356,6 +375,195 @@ def test_the_size_of_shapes_is_bounded():
     assert len(render_report(report)) < 3_000_000
 
 
+# ------------------------------------------------------- evaluation, examples, keyness
+
+
+def test_log_odds_of_two_classes_are_those_of_the_model(texts):
+    messages, labels = bayesieve.datasets.load_sms_spam(return_X_y=True)
+    model = bayesieve.SparseTextNB(k=20, keep_counts=True)
+    counts = model.fit(messages[:-1000], labels[:-1000]).counts_
+    columns = dict(zip(model.support_terms_, model.support_indices_, strict=True))
+    for row in texts.features["rows"]:
+        own = counts.feature_count[:, columns[texts.names[row["name"]]]]
+        width = 1.959964 * math.sqrt(sum(1 / (own + 1.0)))
+        assert row["odds"]["of"] == 1
+        assert row["odds"]["value"] == row["weights"][0]
+        assert row["odds"]["low"] == pytest.approx(row["weights"][0] - width, abs=2e-4)
+        assert row["odds"]["high"] == pytest.approx(row["weights"][0] + width, abs=2e-4)
+        documents = counts.document_count[:, columns[texts.names[row["name"]]]]
+        assert row["documents"] == documents.tolist()
+        assert row["counts"] == own.tolist()
+
+
+def test_intervals_of_log_odds_cover_the_truth():
+    """Words drawn with known shares: 95 % of the intervals hold the log-odds."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(300, 3.0), size=3)
+    sizes = (90_000, 40_000, 60_000)
+    table = np.array(
+        [rng.multinomial(n, p) for n, p in zip(sizes, shares, strict=True)]
+    )
+    towards = rng.integers(3, size=300)
+    value, error = log_odds(table, np.full(300, 0.5), towards)
+    totals = table.sum(axis=1)
+    at = towards, np.arange(300)
+    own = (shares * totals[:, None])[at]
+    rest = (shares * totals[:, None]).sum(axis=0) - own
+    truth = np.log(own / totals[towards]) - np.log(
+        rest / (totals.sum() - totals[towards])
+    )
+    covered = np.abs(value - truth) <= 1.959964 * error
+    # 300 draws of 0.95: four standard errors are 0.05.
+    assert 0.90 <= covered.mean() <= 1.0
+    # Presences: the odds of a row to have the word.
+    rows = np.array([700, 500])
+    chance = rng.uniform(0.05, 0.6, size=(2, 300))
+    table = rng.binomial(rows[:, None], chance)
+    value, error = log_odds(table, np.full(300, 0.5), rows=rows)
+    logit = np.log(chance / (1 - chance))
+    covered = np.abs(value - (logit[1] - logit[0])) <= 1.959964 * error
+    assert 0.90 <= covered.mean() <= 1.0
+
+
+def test_differences_of_means_cover_the_truth():
+    rng = np.random.default_rng(1)
+    rows, n = np.array([60, 90]), 400
+    samples = [rng.normal(c, 2.0, size=(r, n)) for c, r in enumerate(rows)]
+    means = np.array([own.mean(axis=0) for own in samples])
+    deviations = np.array([own.std(axis=0) for own in samples])
+    value, error = mean_differences(means, deviations, rows)
+    assert 0.90 <= (np.abs(value - 0.5) <= 1.959964 * error).mean() <= 1.0
+
+
+def test_many_classes_have_the_odds_of_their_own_class():
+    report = class_report()
+    for row in report.features["rows"]:
+        assert row["odds"]["of"] == int(np.argmax(row["weights"]))
+        assert row["odds"]["low"] < row["odds"]["value"] < row["odds"]["high"]
+        assert row["documents"] is None  # a matrix does not count documents
+
+
+def test_measurements_show_what_they_were_chosen_by():
+    report = gene_report()
+    assert report.features["score_name"] == "gain (nats)"
+    assert {report.names[r["name"]] for r in report.features["rows"]} >= {
+        "gene0",
+        "gene1",
+        "gene2",
+    }
+    for row in report.features["rows"]:
+        assert len(row["means"]) == len(row["deviations"]) == 2
+        spread = math.sqrt(np.mean(np.square(row["deviations"])))
+        difference = (row["means"][1] - row["means"][0]) / spread
+        assert row["weights"][0] == pytest.approx(difference, rel=1e-3)
+        assert row["odds"]["low"] < row["weights"][0] < row["odds"]["high"]
+    # Thirty rows cannot bear out what the elbow says.
+    assert report.path["largest_advised"] == 15
+    assert report.path["elbow"] is None
+    # A selector without weights of its own has those of its counts.
+    X, y = load_iris(return_X_y=True)
+    selector = NaiveFeatureSelector(k=2, model="gaussian", keep_counts=True)
+    rows = collect_report(selector.fit(X, y), data_name="iris").features["rows"]
+    assert all(len(row["means"]) == len(row["deviations"]) == 3 for row in rows)
+
+
+def test_sizes_of_a_weighted_model_are_told_apart():
+    messages, labels = bayesieve.datasets.load_sms_spam(return_X_y=True)
+    model = bayesieve.SparseTextNB(k=100, weights=True, keep_counts=True)
+    report = collect_report(model.fit(messages[:2000], labels[:2000]), data_name="sms")
+    assert report.path["chosen"] is None
+    assert "fitted weights and kept" in report.path["note"]
+    page = render_report(report)
+    assert f"<dt>terms kept</dt><dd>{model.k_}<" in page
+    steps = report.weight_path["steps"]
+    (there,) = {
+        step["features"]
+        for step in steps
+        if step["penalty"] == report.weight_path["chosen"]
+    }
+    told = f"At the chosen penalty {there} terms had a weight"
+    assert (told in page) == (there != report.certificate["k"])
+    assert ("these are the ones kept" in page) == (model.k_ != report.certificate["k"])
+
+
+def test_what_leads_the_page():
+    page = Elements(render_report(full_report()))
+    order = [a["id"] for tag, a in page.found if tag == "section"]
+    assert order[:3] == ["evaluation", "features", "documents"]
+    assert {"proof", "path", "data", "reproduce", "words"} <= set(order)
+    html = render_report(full_report())
+    first = html.split('class="sentence">')[1].split("<")[0]
+    assert first == full_report().verdict["lines"][0]
+    assert html.index("What is proven</h2>") < html.index(full_report().sentence)
+    without = replace(full_report(), verdict=None)
+    first = render_report(without).split('class="sentence">')[1].split("<")[0]
+    accuracy = 100 * without.evaluation["accuracy"]
+    assert first.startswith(f"{accuracy:.1f} % of 1,000 new rows are classified right;")
+    bare = replace(without, evaluation=None)
+    html = render_report(bare)
+    assert html.split('class="sentence">')[1].split("<")[0] == bare.sentence
+    assert html.count(bare.sentence + "</p>") == 1
+
+
+def test_pieces_are_named_by_their_columns():
+    report = full_report()
+    used = {row["name"] for row in report.features["rows"]}
+    named = [p for d in report.documents for p in d["pieces"] if p["name"] is not None]
+    assert named
+    for piece in named:
+        assert piece["name"] in used
+        assert report.names[piece["name"]] == piece["text"].lower()
+    # A column that the model does not use has no name here.
+    document = report.documents[0] | {
+        "pieces": [{"text": "x", "nats": 1.0, "name": 10**6}]
+    }
+    model = SparseMultinomialNB(k=2).fit([[3, 0, 1], [0, 2, 1]], ["a", "b"])
+    made = collect_report(model, data_name="x", documents=[document])
+    assert made.documents[0]["pieces"][0]["name"] is None
+
+
+def test_long_documents_and_contexts_are_cut():
+    text, nul = "ab" * 5000, "null \x00 and \u202e"
+    model = SparseMultinomialNB(k=2).fit([[3, 0, 1], [0, 2, 1]], ["a", "b"])
+    pieces = [{"text": own, "nats": None, "name": None} for own in (nul, text, text)]
+    document = {
+        "kind": "edge",
+        "row": 0,
+        "predicted": "a",
+        "probability": 0.5,
+        "pieces": pieces,
+    }
+    contexts = {"x0": [["b" * 500, "x0", "after\nit"]] * 9}
+    report = collect_report(
+        model, data_name="x", documents=[document], contexts=contexts
+    )
+    shown = "".join(piece["text"] for piece in report.documents[0]["pieces"])
+    assert len(shown) == LIMITS["letters"]
+    assert shown.startswith("null \u2400 and \ufffdab")
+    found = {report.names[r["name"]]: r["contexts"] for r in report.features["rows"]}
+    assert len(found["x0"]) == LIMITS["contexts"]
+    before, match, after = found["x0"][0]
+    assert len(before) == LIMITS["context"]
+    assert before.startswith("\u2026")
+    assert (match, after) == ("x0", "after\u240ait")
+    assert found["x1"] is None
+
+
+def test_words_are_explained_once():
+    page = render_report(full_report())
+    for word, meaning in GLOSSARY.items():
+        assert len(re.findall(f'id="word-[a-z0-9-]+">{word}</dt>', page)) == 1
+        assert meaning.endswith((".", ".)"))
+
+
+def test_one_of_something_is_not_many():
+    report = table_report()
+    page = render_report(report)
+    assert "1 parameters" not in page
+    for _, words in re.findall(r"\b(1) (\w+)", "".join(Elements(page).texts)):
+        assert words not in ("intervals", "groups", "rows", "classes", "terms")
+
+
 # ------------------------------------------------------------------------ the page
 
 
@@ -363,6 +571,8 @@ def test_the_size_of_shapes_is_bounded():
     "make",
     [
         text_report,
+        full_report,
+        gene_report,
         hostile_report,
         table_report,
         pair_report,
@@ -395,6 +605,9 @@ def test_hostile_text_stays_text():
     assert "<script>alert(1)</script>" in text
     for attack in HOSTILE[:4]:
         assert attack not in page
+    for tag, attributes in parsed.found:
+        assert tag not in ("b", "em", "i", "svg", "img")
+        assert not [name for name in attributes if name.startswith("on")]
     data = page.split('id="report">')[1].split("</script>")[0]
     assert json.loads(data)["data_name"] == HOSTILE[0]
     assert "<" not in data
@@ -438,6 +651,52 @@ def test_the_size_is_bounded():
     assert "w" * 201 not in page
 
 
+def test_a_hundred_thousand_terms_of_forty_classes_stay_below_two_megabytes():
+    rng = np.random.default_rng(0)
+    n_features, n_classes = 100_000, 40
+    counts = ClassCounts(
+        classes=np.array([f"class {c:02d}" for c in range(n_classes)]),
+        class_count=np.full(n_classes, 500.0),
+        feature_count=rng.poisson(1.0, size=(n_classes, n_features)).astype(float),
+        document_count=rng.poisson(1.0, size=(n_classes, n_features)).astype(float),
+        feature_names=np.array([f"term{j}" for j in range(n_features)]),
+    )
+    model = SparseMultinomialNB(k=1000, exact=False).fit_counts(counts)
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 20)))
+    pieces = [
+        {"text": letters, "nats": 0.5 if i % 2 else None, "name": None}
+        for i in range(LIMITS["letters"] // 20)
+    ]
+    document = {
+        "row": 1,
+        "label": "class 01",
+        "predicted": "class 02",
+        "probability": 0.5,
+        "pieces": pieces,
+        "flip": "Without it, another.",
+    }
+    y = rng.integers(n_classes, size=3000)
+    proba = rng.dirichlet(np.ones(n_classes), size=3000)
+    report = collect_report(
+        model,
+        data_name="wide",
+        counts=counts,
+        evaluation=evaluation_of(proba, counts.classes[y], counts.classes),
+        documents=[
+            {"kind": kind, **document}
+            for kind in ("certain", "wrong", "edge")
+            for _ in range(10)
+        ],
+        contexts={
+            f"term{j}": [[letters * 2, f"term{j}", letters * 2]] * 3
+            for j in range(n_features)
+        },
+    )
+    assert len(report.features["rows"]) == 400
+    assert len(report.documents) == LIMITS["documents"]
+    assert len(render_report(report).encode("utf-8")) < 2_000_000
+
+
 # ------------------------------------------------------------------- untrusted JSON
 
 
@@ -469,11 +728,23 @@ def changed(report, change):
         (lambda r: r["evaluation"].update(accuracy=1.5), "from 0 to 1. Got 1.5"),
         (lambda r: r.update(command="x" * 20_000), "at most 10,000 characters"),
         (lambda r: r.update(path=[]), "path must be an object"),
+        (lambda r: r["verdict"].update(lines=[]), "1 to 4 sentences"),
+        (lambda r: r["verdict"].update(lines=["x"] * 5), "a list of at most 4"),
+        (lambda r: r["documents"][0].update(kind="odd"), "one of 'certain', 'wrong'"),
+        (lambda r: r["documents"][0]["pieces"][1].update(name=19_999), "places in its"),
+        (lambda r: r.update(documents=r["documents"] * 9), "a list of at most 30"),
+        (lambda r: r["evaluation"]["confusion"]["counts"].pop(), "a row and a column"),
+        (lambda r: r["evaluation"]["confusion"]["names"].pop(), "a row and a column"),
+        (lambda r: r["evaluation"]["two_classes"].update(roc=[[0, 2]]), "from 0 to 1"),
+        (lambda r: r["evaluation"]["two_classes"].update(roc=[[0]]), "a list of 2"),
+        (lambda r: r["features"]["rows"][0]["odds"].update(of=2), "its 2 classes"),
+        (lambda r: r["features"]["rows"][0].update(means=[1]), "its 2 classes"),
+        (lambda r: r["features"]["rows"][0].update(contexts=[["a"]]), "a list of 3"),
     ],
 )
-def test_wrong_shapes_are_refused_in_one_sentence(texts, change, message):
+def test_wrong_shapes_are_refused_in_one_sentence(change, message):
     with pytest.raises(ValueError, match=message) as caught:
-        ReportData.from_json(changed(texts, change))
+        ReportData.from_json(changed(full_report(), change))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import pairwise
 
 import pytest
 from tests.conftest import ROOT
 from tests.inspection.reports import (
     HOSTILE,
     class_report,
+    full_report,
+    gene_report,
     hostile_report,
     pair_report,
     table_report,
@@ -24,6 +27,8 @@ MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 ARTEFACTS = ROOT / ".artefacts"
 MAKERS = {
     "text": text_report,
+    "full": full_report,
+    "genes": gene_report,
     "hostile": hostile_report,
     "table": table_report,
     "pairs": pair_report,
@@ -187,11 +192,195 @@ def test_features_can_be_sorted_and_found(view):
 
 def test_classes_can_be_chosen(view):
     page, report = view("classes")
-    page.get_by_label("Class").select_option("3")
+    page.get_by_label("Class", exact=True).select_option("3")
     rows = report.features["rows"]
     best = max(rows, key=lambda row: row["weights"][3])
     assert texts(page, "#features td.name")[0] == report.names[best["name"]]
     keep_picture(page, "classes")
+
+
+def test_the_verdict_leads_and_the_proof_follows(view):
+    page, report = view("full")
+    verdict = report.verdict
+    assert page.locator("header .sentence").text_content() == verdict["lines"][0]
+    assert texts(page, "header .lead") == verdict["lines"][1:]
+    assert texts(page, ".remarks li") == [own["text"] for own in verdict["remarks"]]
+    assert texts(page, ".next code") == [own["command"] for own in verdict["next"]]
+    assert page.locator("#proof .proven").text_content() == report.sentence
+    assert page.locator("main > section").first.get_attribute("id") == "evaluation"
+    assert "the only good answer" in page.locator("#proof").inner_text()
+
+
+def test_evaluation_against_others_and_by_class(view):
+    page, report = view("full")
+    found = report.evaluation
+    shown = page.locator("#evaluation .contenders tbody tr")
+    assert shown.count() == len(found["contenders"])
+    assert "this model" in page.locator("tr.chosen").inner_text()
+    assert page.locator("tr.chosen line.whisker").count() == 3
+    drawn = texts(page, "#evaluation svg[aria-label^=Confusion] text")
+    for row in found["confusion"]["counts"]:
+        assert {f"{n:,.0f}" for n in row} <= set(drawn)
+    rows = page.locator("#evaluation table:not(.contenders) tbody tr")
+    first = rows.first.locator("td").first
+    assert first.text_content() == "ham"
+    page.locator("#evaluation").get_by_role("button", name="recall", exact=True).click()
+    page.locator("#evaluation").get_by_role("button", name="recall", exact=True).click()
+    assert first.text_content() == "spam"  # ascending
+    labels = page.locator("#evaluation svg[role=img]").evaluate_all(
+        "all => all.map(e => e.getAttribute('aria-label'))"
+    )
+    for start in ("Confusion", "ROC of spam", "Precision", "Lift", "Calibration"):
+        assert any(label.startswith(start) for label in labels)
+
+
+def test_threshold_slider(view):
+    page, report = view("full")
+    found = report.evaluation["two_classes"]
+    slider = page.get_by_label("Threshold", exact=True)
+    at = int(slider.input_value())
+    assert found["thresholds"][at]["threshold"] == found["chosen_threshold"]
+
+    def read():
+        panel = page.locator("#evaluation .slides")
+        titles = panel.locator("dt").all_text_contents()
+        return dict(zip(titles, panel.locator("dd").all_text_contents(), strict=True))
+
+    def expected(own):
+        return {
+            "precision": f"{100 * own['precision']:.1f} %",
+            "recall": f"{100 * own['recall']:.1f} %",
+            "rows flagged": f"{100 * own['flagged']:.1f} %",
+            "cost": f"{own['cost']:g}",
+        }
+
+    assert read() == expected(found["thresholds"][at])
+    dot = page.locator("svg[aria-label^=ROC] circle.dot")
+    before = dot.get_attribute("cy")
+    slider.focus()
+    for _ in range(25):
+        page.keyboard.press("ArrowRight")
+    assert read() == expected(found["thresholds"][at + 25])
+    assert dot.get_attribute("cy") != before
+    page.get_by_role("button", name="least cost").click()
+    least = min(own["cost"] for own in found["thresholds"])
+    assert read()["cost"] == f"{least:g}"
+
+
+def test_examples_are_highlighted_and_filtered(view):
+    page, report = view("full")
+    cards = page.locator("#documents article")
+    certain = [d for d in report.documents if d["kind"] == "certain"]
+    assert cards.count() == 5 < len(certain)
+    shown = page.locator("#documents article .text").first.text_content()
+    assert shown == "".join(piece["text"] for piece in certain[0]["pieces"])
+    pieces = [p for p in certain[0]["pieces"] if p["nats"]]
+    spans = page.locator("#documents article").first.locator(".piece")
+    assert spans.all_text_contents() == [p["text"] for p in pieces]
+    assert spans.first.get_attribute("title").endswith(" nats")
+    sides = set(spans.evaluate_all("all => all.map(e => e.classList[1])"))
+    signs = {"plus" if p["nats"] > 0 else "less" for p in pieces}
+    assert sides == signs
+    spans.first.click()
+    told = page.locator("#documents article").first.locator(".told")
+    assert told.text_content() == spans.first.get_attribute("title")
+    page.get_by_role("button", name="Most wrong").click()
+    assert "in truth" in cards.first.inner_text()
+    page.locator("#documents").get_by_role("button", name="Show all").click()
+    wrong = [d for d in report.documents if d["kind"] == "wrong"]
+    assert cards.count() == len(wrong)
+    assert texts(page, "#documents .flip") == [d["flip"] for d in wrong]
+    keep_picture(page, "full")
+
+
+def test_rows_open_with_contexts_and_counts(view):
+    page, report = view("full")
+    rows = {report.names[r["name"]]: r for r in report.features["rows"]}
+    button = page.locator("#features button.open").first
+    own = rows[button.text_content()]
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    assert texts(page, "#features .contexts li") == [
+        "".join(c) for c in own["contexts"]
+    ]
+    assert page.locator("#features .opened tbody tr").count() == 2
+    button.click()
+    assert page.locator("#features .opened").count() == 0
+    # A bar with its interval is a line and two ends.
+    assert page.locator("#features tbody line.whisker").count() == 3 * len(rows)
+
+
+def test_columns_of_a_phone_can_be_shown(view):
+    page, _ = view("full", width=390)
+    head = page.locator("#features th.optional").first
+    assert not head.is_visible()
+    page.locator("#features .columns-toggle").click()
+    assert head.is_visible()
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+    page.set_viewport_size({"width": 1000, "height": 800})
+    assert not page.locator("#features .columns-toggle").is_visible()
+
+
+def test_measurements_are_shown_by_their_gain(view):
+    page, report = view("genes")
+    names = [report.names[row["name"]] for row in report.features["rows"]]
+    assert texts(page, "#features td.name") == names  # the largest gain first
+    assert texts(page, "#features th")[-1].startswith("mean ± deviation in ill")
+    shown = page.locator("#path").inner_text()
+    assert "More than 15 features are not advised after 30 rows" in shown
+    assert page.locator("#path .jump").all_text_contents() == ["this model: 5"]
+
+
+def test_many_classes_have_a_map_and_lists(view):
+    page, report = view("classes")
+    n_classes, n_features = 12, len(report.features["rows"])
+    cells = page.locator("#classes svg[aria-label^=Weights] rect.empty")
+    assert cells.count() == n_classes * n_features
+    tips = page.locator("#classes svg[aria-label^=Weights] rect.empty title")
+    assert " for class 0: " in tips.first.text_content()
+    panels = page.locator("#classes .lists .panel")
+    assert panels.count() == n_classes
+    for c, own in enumerate(report.data["classes"]):
+        best = max(report.features["rows"], key=lambda row, c=c: row["weights"][c])
+        panel = panels.nth(c)
+        assert panel.locator("h4").text_content() == own["name"]
+        first = panel.locator("td.label").first.text_content()
+        assert first == report.names[best["name"]]
+    # Labels of columns do not run into each other: lines of 12 px at 60 degrees.
+    starts = page.locator("#classes svg text[transform]").evaluate_all(
+        "all => all.map(e => Number(e.getAttribute('x')))"
+    )
+    assert all(b - a >= 14 for a, b in pairwise(starts))
+
+
+def test_words_are_explained_by_mouse_key_and_finger(view):
+    page, _ = view("full")
+    tip = page.locator("#tip")
+    assert not tip.is_visible()
+    link = page.locator(".facts a.word").first
+    assert link.text_content() == "accuracy"
+    link.hover()
+    assert tip.text_content() == "The share of rows whose class is predicted right."
+    page.mouse.move(0, 0)
+    assert not tip.is_visible()
+    link.focus()
+    assert tip.is_visible()
+    assert link.get_attribute("aria-describedby") == "tip"
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    address = page.url
+    page.locator("#evaluation th a.mark").first.click()
+    assert tip.is_visible()
+    assert page.url == address  # the page stays where it is
+    box, width = tip.bounding_box(), page.viewport_size["width"]
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    page.locator("h1").click()
+    assert not tip.is_visible()
+    # Names are somebody else's words: none of them is explained.
+    assert page.locator(".name a, pre a, .text a").count() == 0
 
 
 def test_penalty_slider(view):
@@ -228,6 +417,12 @@ def test_hostile_text_stays_text(view):
     page.locator("#path input[type=range]").focus()
     for _ in report.path["steps"]:
         page.keyboard.press("ArrowRight")
+    for button in page.locator("#features button.open").all():
+        button.click()
+    for kind in ("Most certain", "Most wrong", "On the edge"):
+        page.get_by_role("button", name=kind).click()
+    for span in page.locator("#documents .piece").all():
+        span.click()
     assert page.locator("script").count() == 2
     assert page.locator("img, iframe, object, main b, main em, main i").count() == 0
     shown = page.locator("body").inner_text()
@@ -239,6 +434,11 @@ def test_hostile_text_stays_text(view):
     assert any("alert(" in name for name in features)
     for attack in ("<script>alert(1)</script>", "<img src=x onerror=alert(3)>"):
         assert attack in shown
+    told = page.locator("#documents article .text").text_content()
+    for attack in HOSTILE[:4]:
+        assert attack in told
+    assert "\U0001f600" in told
+    assert not set(told) & set("\x00\u202e\u2066\ud800")
     assert "<script>alert(6)</script>" in page.locator("#data").inner_text()
     assert "</script><script>alert(2)</script>" in (
         page.locator("#reproduce").inner_text()
@@ -350,7 +550,7 @@ def test_text_has_enough_contrast(view, scheme):
 def test_everything_can_be_reached_by_keyboard(view):
     page, _ = view("text")
     reached = set()
-    for _ in range(60):
+    for _ in range(150):
         page.keyboard.press("Tab")
         reached.add(
             page.evaluate(
@@ -369,9 +569,12 @@ def test_everything_can_be_reached_by_keyboard(view):
 
 
 def test_without_scripts_the_tables_are_there(view):
-    page, report = view("text", script=False)
-    assert page.locator(".sentence").text_content() == report.sentence
+    page, report = view("full", script=False)
+    assert page.locator("#proof .proven").text_content() == report.sentence
     shown = texts(page, "#features td.name")
     assert shown == [report.names[row["name"]] for row in report.features["rows"]]
     assert page.locator("#path tbody tr").count() == len(report.path["steps"])
+    assert page.locator("#evaluation table").count() == 5
+    assert page.locator("#documents pre").count() == len(report.documents)
+    assert "1 nat makes odds" in page.locator("#words").inner_text()
     assert not page.locator("#theme").is_visible()

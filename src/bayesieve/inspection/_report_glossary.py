@@ -7,7 +7,7 @@ from html import escape
 __all__ = ["GLOSSARY", "glossary_list"]
 
 #: Word to what it means. The page explains the first of each in a section, and lists
-#: all of them at its end. A longer word stands before one that is part of it.
+#: all of them at its end.
 GLOSSARY: dict[str, str] = {
     "95 % interval": "The range in which a number would lie in 95 of 100 repetitions "
     "with other rows of the same kind. Of words it takes occurrences as independent, "

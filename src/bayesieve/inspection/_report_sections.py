@@ -223,9 +223,8 @@ def _sizes_told(data: ReportData) -> str:
     steps = [s["features"] for s in path["steps"] if s["penalty"] == path["chosen"]]
     told = []
     if steps and steps[0] != k:
-        told.append(
-            f"At the chosen penalty {_plural(steps[0], data.noun.removesuffix('s'))} had a weight"
-        )
+        had = _plural(steps[0], data.noun.removesuffix("s"))
+        told.append(f"At the chosen penalty {had} had a weight")
     if k != kept:
         told.append(
             f"the proof is about {k:,}, and after the last fit {kept:,} have a weight "
