@@ -93,9 +93,11 @@ def _contexts(
     longest = LIMITS["context"]
     found = [] if given is None else list(given.get(name, ()))[: LIMITS["contexts"]]
     cut = []
-    for before, match, after in found:
+    for own in found:
+        # A line that ends is no more than a space here.
+        before, match, after = (" ".join(text.splitlines()) for text in own)
         tail = before if len(before) <= longest else "…" + before[1 - longest :]
-        cut.append([clean_text(own, longest) for own in (tail, match, after)])
+        cut.append([clean_text(text, longest) for text in (tail, match, after)])
     return cut or None
 
 

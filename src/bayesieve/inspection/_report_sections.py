@@ -187,8 +187,11 @@ def _proof(data: ReportData) -> str | None:
     own = data.certificate
     if own is not None:
         gap = "none: nothing is better" if own["is_optimal"] else number(own["gap"])
+        title = f"{data.noun} proven about"
+        if own["k"] != data.data["selected"] and data.weight_path is None:
+            title = "k, counted as the rules do"  # groups, perhaps
         numbers = [
-            (f"{data.noun} proven about", f"{own['k']:,}"),
+            (title, f"{own['k']:,}"),
             ("gain (nats)", number(own["gain"])),
             ("bound (nats)", number(own["bound"])),
             ("gap", gap),
