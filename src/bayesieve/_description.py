@@ -91,6 +91,7 @@ class CrossValidation:
     error: np.ndarray
     best: float
     one_se: float
+    name: str = "cross-validated score"
 
     @classmethod
     def from_scores(

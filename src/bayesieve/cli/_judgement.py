@@ -91,6 +91,7 @@ def judge(
             rivals=found.rivals,
             sizes=found.sizes,
             drift=found.drift,
+            by_size=[(own["k"], own["mean"]) for own in found.by_size],
         )
     )
     if found.evaluation is not None:
@@ -109,6 +110,7 @@ def _contenders(
         "weighted": f"{unit} with weights",
         "proven": f"proven best {unit}",
         "all": f"all {unit}" + (", no weights" if described.table is None else ""),
+        "pairs": "words and pairs, weights",
         "l1": "l1 logistic regression",
     }
     this = f"this {unit[:-1]} alone" if described.n_used == 1 else f"these {unit}"

@@ -30,6 +30,11 @@ def next_steps(
             steps.append((free, "what predicts best"))
         elif remark.action == "all":
             steps.append(([*free, "-k", "all"], f"all {data.unit}"))
+        elif remark.action.startswith("k="):
+            size = remark.action.removeprefix("k=")
+            steps.append(([*free, "-k", size], "without weights"))
+        elif remark.action == "ngrams":
+            steps.append(([*plain, "--ngrams", "2"], "pairs of words"))
         elif remark.action == "proven":
             steps.append(([*free, "--exact"], "the proven selection"))
         elif remark.action == "fewer":
@@ -45,6 +50,8 @@ def next_steps(
             rare = str(classes[int(data.labels.rows.argmin())])
             cost = f"{rare}=5"
             steps.append(([*plain, "--error-cost", cost], "dear errors"))
+    if _leaves_pairs(data, arguments, verdict):
+        steps.append(([*plain, "--ngrams", "2"], "pairs of words, not tried"))
     saved = arguments.save
     if saved is not None:
         steps.append((["bayesieve", "predict", saved, "DATA"], "label new rows"))
@@ -60,6 +67,18 @@ def next_steps(
         if command != words:
             found.setdefault(shlex.join(command), meaning)
     return list(found.items())[:_MOST]
+
+
+def _leaves_pairs(data: Any, arguments: argparse.Namespace, verdict: Verdict) -> bool:
+    """Whether nobody has asked for pairs of words, and they were too many to try."""
+    if data.unit != "terms" or not hasattr(data, "tries_pairs"):
+        return False
+    words = arguments.analyzer in (None, "word") and "guessing" not in verdict.codes
+    return words and _is_single(arguments.ngrams) and not data.tries_pairs
+
+
+def _is_single(ngrams: tuple[int, int] | None) -> bool:
+    return ngrams in (None, (1, 1))
 
 
 def _files(arguments: argparse.Namespace) -> list[str]:

@@ -14,7 +14,7 @@ __all__ = ["Plan", "l1_of_frame", "l1_of_matrix"]
 
 #: Entries times classes up to which a rival with weights is fitted beside the proven
 #: selection, and rows are fitted again; a few seconds.
-_RIVAL_WORK, _REFIT_WORK = 2e7, 6e7
+_RIVAL_WORK, _REFIT_WORK, _PAIRS_WORK = 2e7, 6e7, 2e6
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Plan:
         Whether a weighted model is among them.
     refits : bool
         Whether models are fitted again to parts of the rows.
+    tries_pairs : bool
+        Whether pairs of words are few enough to be tried.
     l1 : bool
         Whether logistic regression with an l1 penalty is among the rivals.
     """
@@ -42,6 +44,7 @@ class Plan:
     compares: bool = True
     rival_weights: bool = False
     refits: bool = False
+    tries_pairs: bool = False
     l1: bool = False
 
     @classmethod
@@ -53,6 +56,7 @@ class Plan:
         common = {
             "compares": arguments.test_share > 0,
             "refits": measured and work <= _REFIT_WORK,
+            "tries_pairs": measured and work <= _PAIRS_WORK,
             "l1": arguments.l1,
         }
         if arguments.weights:

@@ -176,6 +176,7 @@ class TextData:
         documents = documents_with(counts)
         assert documents is not None
         plan = Plan.of(arguments, self.model, documents.sum() * counts.n_classes)
+        self.tries_pairs = False
         if stopped:
             size = default_size(counts.n_features)
             k = plan.k if not plan.weighted and plan.k is not None else size
@@ -201,11 +202,15 @@ class TextData:
         with clock.measure("selection"):
             model = self._fit(models["chosen"], counts)
         rivals = {}
+        refits = self._refits(models) if plan.refits and evaluates else None
         with warnings.catch_warnings(), clock.measure("comparison"):
             warnings.simplefilter("ignore")
             for name, own in models.items():
                 if name != "chosen":
                     rivals[name] = self._fit(own, counts)
+            self.tries_pairs = self._may_try_pairs(plan) and refits is not None
+            if self.tries_pairs and refits is not None:
+                rivals["pairs"] = refits.fit("pairs", np.flatnonzero(~self._is_test))
             if plan.l1 and evaluates:
                 rivals["l1"] = self._l1(counts)
         return Fitted(
@@ -216,7 +221,7 @@ class TextData:
             counts=counts,
             rivals=rivals,
             held_out=self._held_out if evaluates else None,
-            refits=self._refits(models) if plan.refits and evaluates else None,
+            refits=refits,
             of_size=lambda k: self._fit(self._model(k, exact=False), counts),
             cv=cv,
             interrupted=stopped,
@@ -224,7 +229,7 @@ class TextData:
         )
 
     def _model(self, k: Any, weights: bool = False, **options: Any) -> SparseTextNB:
-        return SparseTextNB(k, weights=weights, **self.parameters, **options)
+        return SparseTextNB(k, weights=weights, **(self.parameters | options))
 
     def _fit(self, model: SparseTextNB, counts: Any) -> SparseTextNB:
         """Fit counts, with the texts behind them where weights need them."""
@@ -249,8 +254,14 @@ class TextData:
             return None
         texts = pyarrow.concat_arrays([own.cast("large_string") for own in parts])
         makers = {name: _remade(own) for name, own in models.items()}
+        makers["pairs"] = _remade(self._model("1se", True, ngram_range=(1, 2)))
         classes = self.labels.classes
         return Refits(texts, self._rows.codes, classes, self._is_test, makers)
+
+    def _may_try_pairs(self, plan: Plan) -> bool:
+        """Whether pairs of words are a rival: few texts, and nobody has said which."""
+        words = self.arguments.analyzer == "word" and self.arguments.ngrams == (1, 1)
+        return words and plan.weighted and plan.tries_pairs
 
     def _l1(self, counts: Any) -> Any:
         """Logistic regression on the same terms."""

@@ -193,7 +193,7 @@ def _scores_given(cv: list[dict[str, Any]]) -> CrossValidation | None:
             f"Got {str(cv)[:80]}."
         ) from error
     columns = (np.array(column) for column in zip(*rows, strict=True))
-    return CrossValidation.from_scores(*columns)
+    return replace(CrossValidation.from_scores(*columns), name="accuracy on other rows")
 
 
 def _with_weights(found: Description, solved: ModelPath) -> Description:

@@ -141,10 +141,12 @@ def _lead(data: ReportData) -> str:
         first, *more = verdict["lines"]
         parts = [f'<p class="sentence">{escape(first)}</p>']
         parts += [f'<p class="lead">{escape(line)}</p>' for line in more]
-        if verdict["remarks"]:
+        # What stands in the lines above is not said twice.
+        others = [o for o in verdict["remarks"] if o["text"] not in verdict["lines"]]
+        if others:
             remarks = "".join(
                 f'<li data-code="{escape(own["code"])}">{escape(own["text"])}</li>'
-                for own in verdict["remarks"]
+                for own in others
             )
             parts.append(f'<ul class="remarks">{remarks}</ul>')
         if verdict["next"]:

@@ -98,7 +98,7 @@ def k_path(
         kept = np.linspace(0, len(sizes) - 1, LIMITS["steps"]).round().astype(int)
         sizes = [sizes[i] for i in kept]
     return {
-        "score_name": "cross-validated score",
+        "score_name": "" if scores is None else scores.name,
         "weight_name": found.weight_name,
         "signed": found.signed,
         "note": _note(found) if solved is not None else None,

@@ -59,7 +59,8 @@ class VerdictFacts:
         Whether it is claimed that no other features do better.
     rivals : mapping of str to RowScores
         Others on the same rows: "all" features, the "proven" selection, the "weighted"
-        model, "l1" logistic regression, the model with "half" of the training rows.
+        model, the same with "pairs" of words, "l1" logistic regression, the model with
+        "half" of the training rows.
     sizes : mapping of str to int
         Features that rivals use.
     class_rows : sequence of float
@@ -70,6 +71,8 @@ class VerdictFacts:
     drift : Drift or None
     copies : int
         Features that are the same as others in every row.
+    by_size : sequence of (int, float)
+        Accuracy of naive Bayes without weights on the best k features, over k.
     """
 
     noun: str
@@ -85,6 +88,7 @@ class VerdictFacts:
     telling: tuple[str, float] | None = None
     drift: Drift | None = None
     copies: int = 0
+    by_size: Sequence[tuple[int, float]] = ()
 
     @property
     def one(self) -> str:
@@ -378,14 +382,41 @@ def _weights(facts: VerdictFacts) -> Remark | None:
 
 def _all_features(facts: VerdictFacts) -> Remark | None:
     known = _rival(facts, "all")
+    fewer = _size_without_weights(facts)
     if known is None or not known[0]:
+        if fewer is None:
+            return None
+        k, share = fewer
+        return Remark(
+            "no weights",
+            f"Without weights, {k:,} {facts.noun} are right more often: "
+            f"{_percent(share)} of the rows.",
+            f"k={k}",
+        )
+    told = f"All {facts.n_features:,} {facts.noun} together are right more often, by "
+    told += _points(known[0])
+    if fewer is not None and fewer[0] < facts.n_features:
+        told += f", and so are the best {fewer[0]:,} of them without weights"
+    return Remark("all features", f"{told}.", "all")
+
+
+def _size_without_weights(facts: VerdictFacts) -> tuple[int, float] | None:
+    """The fewest features without weights that are right more often by an error."""
+    found = facts.evaluation
+    if found is None or not facts.weighted:
         return None
-    return Remark(
-        "all features",
-        f"All {facts.n_features:,} {facts.noun} together are right more often, by "
-        f"{_points(known[0])}.",
-        "all",
-    )
+    error = np.sqrt(found.accuracy * (1.0 - found.accuracy) / found.n_rows)
+    ahead = [own for own in facts.by_size if own[1] > found.accuracy + error]
+    return min(ahead) if ahead else None
+
+
+def _pairs(facts: VerdictFacts) -> Remark | None:
+    known = _rival(facts, "pairs")
+    if known is None:
+        return None
+    right, nats, rival = known
+    told = _ahead(facts, rival, right, nats)
+    return Remark("pairs", f"Pairs of words would pay: {told}.", "ngrams")
 
 
 def _proven_better(facts: VerdictFacts) -> Remark | None:
@@ -495,6 +526,7 @@ _RULES: tuple[Callable[[VerdictFacts], Remark | None], ...] = (
     _perfect,
     _unbalanced,
     _weights,
+    _pairs,
     _all_features,
     _proven_better,
     _l1_better,

@@ -19,6 +19,7 @@ __all__ = [
     "penalties_told",
 ]
 
+_NAME = "minus log loss, with weights"
 #: Attributes of models with ``k="cv"`` or ``k="1se"``; all of them or none.
 CHOICE_SAVED = {
     "lambda_best_": Saved("float", optional=True),
@@ -60,9 +61,14 @@ def choice_described(model: Any) -> dict[str, Any]:
     # Two penalties may have as many features: the smaller penalty is the one met last.
     last = np.append(sizes[1:] != sizes[:-1], True)
     return {
-        "penalties": CrossValidation(penalties, mean, error, *chosen),
+        "penalties": CrossValidation(penalties, mean, error, *chosen, name=_NAME),
         "sizes": CrossValidation(
-            sizes[last], mean[last], error[last], int(sizes[best]), int(sizes[one_se])
+            sizes[last],
+            mean[last],
+            error[last],
+            int(sizes[best]),
+            int(sizes[one_se]),
+            name=_NAME,
         ),
     }
 

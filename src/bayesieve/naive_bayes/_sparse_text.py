@@ -794,6 +794,7 @@ class SparseTextNB(SparseNaiveBayes):
             return found
         return replace(
             found,
+            score_name="importance (nats)",
             **self._weights_proof(),
             dual_gap=self.dual_gap_,
             weight_path=self.path_,
