@@ -27,6 +27,8 @@ SETS = (
     *("sst2_sentences", "sst2", "twitter_s140_sample", "imdb", "newsgroups20"),
     *("thucnews_titles", "chnsenticorp_htl"),
 )
+#: Remarks that say that selections without weights are right more often.
+WITHOUT_WEIGHTS = {"all features", "no weights"}
 QUICK = ("sms_spam", "cr")
 BEFORE = "-k 20"
 OPTIONS = {
