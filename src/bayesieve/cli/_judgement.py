@@ -24,7 +24,8 @@ __all__ = ["Judgement", "judge"]
 Codes = NDArray[np.int64]
 
 #: Held-out rows below which one split says little, and how many there are then.
-_FEW_ROWS, _SPLITS = 50, 10
+_FEW_ROWS, _SPLITS, _FEWER_SPLITS = 50, 10, 4
+_FEW_CELLS = 200_000  # of a table whose fits take no time
 #: Training rows from which it is asked whether more, or later ones, would matter.
 _ENOUGH_ROWS = 200
 _SIZES = 12  # of the score over k
@@ -152,14 +153,15 @@ def _measure(
     parts = {name: [own] for name, own in scores.items()}
     repeats = 1.0
     if refits is not None and scores["chosen"].codes.size < _FEW_ROWS:
-        for split in range(1, _SPLITS):
+        n_splits = _SPLITS if _is_small(refits.X) else _FEWER_SPLITS
+        for split in range(1, n_splits):
             held = held_out(refits.codes, arguments.test_share, arguments.seed + split)
             train, test = np.flatnonzero(~held), np.flatnonzero(held)
             for name, own in parts.items():
                 if name in refits.makers:
                     model = refits.fit(name, train)
                     own.append(_score(model, refits, test))
-        repeats = max(1.0, _SPLITS * scores["chosen"].codes.size / refits.codes.size)
+        repeats = max(1.0, n_splits * scores["chosen"].codes.size / refits.codes.size)
     n_parts = len(parts["chosen"])
     found.evaluation = evaluation_of(
         parts["chosen"],
@@ -177,6 +179,11 @@ def _measure(
         _ask_for_rows(found, refits)
     if fitted.of_size is not None and not arguments.quick:
         found.by_size = _scores_over_k(fitted.of_size, fitted)
+
+
+def _is_small(X: Any) -> bool:
+    """Whether a fit of the rows takes a moment."""
+    return not hasattr(X, "iloc") or X.size <= _FEW_CELLS
 
 
 def _scored(

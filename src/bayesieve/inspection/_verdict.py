@@ -24,6 +24,8 @@ _ENOUGH_TO_JUDGE = 5  # rows of a class
 _LARGEST_CLASS = 0.8  # share from which accuracy says little
 _TELLS_ALONE = 0.97  # share of rows that one feature has right
 _SURELY = 2.0  # standard errors
+#: What twice the rows must bring to be worth it: accuracy, or share of the log loss.
+_WORTH_ROWS, _WORTH_LOSS = 0.005, 0.03
 
 
 @dataclass(frozen=True)
@@ -502,7 +504,9 @@ def _more_rows(facts: VerdictFacts) -> Remark | None:
         return None
     right, error = found.scores.rows_ahead(half)
     nats, nats_error = found.scores.nats_ahead(half)
-    if right > _SURELY * error or nats > _SURELY * nats_error:
+    by_rows = right > max(_SURELY * error, _WORTH_ROWS)
+    by_loss = nats > max(_SURELY * nats_error, _WORTH_LOSS * half.log_loss)
+    if by_rows or by_loss:
         return Remark(
             "more rows",
             f"More rows would pay: half of them are right on {_percent(half.accuracy)}"

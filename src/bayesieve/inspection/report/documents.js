@@ -41,7 +41,7 @@ function showDocuments(place) {
 }
 function documentCard(own) {
   const wrong = own.label !== null && own.label !== own.predicted;
-  const head = el("p", { class: "head" }, "row " + count(own.row) + ": ", el("span", { class: "name" }, cut(own.predicted, 60)), " with " + percent(own.probability));
+  const head = el("p", { class: "head" }, "test row " + count(own.row) + ": ", el("span", { class: "name" }, cut(own.predicted, 60)), " with " + percent(own.probability));
   if (own.label !== null) head.append(wrong ? ", in truth " : ", and it is ", el("span", { class: wrong ? "name wrong" : "name" }, wrong ? cut(own.label, 60) : "right"));
   const card = el("article", { class: "panel" }, head);
   if (own.pieces.length) card.append(highlighted(own.pieces));

@@ -34,7 +34,7 @@ function showContenders(place, found) {
       sized ? el("td", { class: "n optional" }, row.features === null ? "" : count(row.features)) : null,
       el("td", { class: "wide" }, meter(1 - row.accuracy, largest * 1.05, false, interval)),
       el("td", { class: "n" }, percent(row.accuracy)),
-      lost ? el("td", { class: "n optional" }, row.log_loss === null ? "" : number(row.log_loss, 3)) : null
+      lost ? el("td", { class: "n optional" }, row.log_loss === null ? "" : row.log_loss.toFixed(3)) : null
     );
   });
   const table = el("table", { class: "contenders" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...body));
