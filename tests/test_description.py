@@ -22,7 +22,8 @@ from bayesieve._description import (
     weighted_support_sentence,
 )
 from bayesieve.persistence import load_model, save_model
-from bayesieve.persistence._model_file import _KINDS, MODELS
+from bayesieve.persistence._model_file import MODELS
+from bayesieve.persistence._own import _KINDS
 from bayesieve.solvers import Certificate
 
 NAMES = list(examples())

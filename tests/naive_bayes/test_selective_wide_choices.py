@@ -131,10 +131,10 @@ def test_time_covers_what_is_chosen(monkeypatch, settings):
 
     X, y = word_counts(0)
     scored = []
-    plain = _weight_choice.Fold.score
+    plain = _weight_choice.Fold.losses
     monkeypatch.setattr(
         _weight_choice.Fold,
-        "score",
+        "losses",
         lambda self, state: scored.append(1) or plain(self, state),
     )
     SelectiveMultinomialNB(**settings).fit(X, y)
@@ -153,15 +153,15 @@ def test_ctrl_c_while_choosing_leaves_a_model(monkeypatch):
 
     X, y = word_counts(0)
     scored = []
-    plain = _weight_choice.Fold.score
+    plain = _weight_choice.Fold.losses
 
-    def score(self, state):
+    def losses(self, state):
         scored.append(1)
         if len(scored) == 3:
             signal.raise_signal(signal.SIGINT)
         return plain(self, state)
 
-    monkeypatch.setattr(_weight_choice.Fold, "score", score)
+    monkeypatch.setattr(_weight_choice.Fold, "losses", losses)
     with pytest.warns(InterruptedFitWarning, match="best model so far is kept"):
         model = SelectiveMultinomialNB().fit(X, y)
     assert len(scored) == 3

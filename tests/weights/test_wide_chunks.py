@@ -101,7 +101,7 @@ def test_an_iterator_and_what_cannot_be_done_are_refused():
     chunks = chunks_of(X, y, 100)
     with pytest.raises(ValueError, match="an iterator can be read once"):
         SelectiveMultinomialNB(k=3).fit_chunks(iter(chunks))
-    with pytest.raises(ValueError, match="needs k or regularization"):
+    with pytest.raises(ValueError, match="needs a number k or regularization"):
         SelectiveMultinomialNB().fit_chunks(chunks)
     with pytest.raises(ValueError, match="cannot cross-validate"):
         SelectiveMultinomialNB(k=3, relaxed="auto").fit_chunks(chunks)

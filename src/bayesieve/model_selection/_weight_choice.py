@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayesieve.counts import ClassCounts
 from bayesieve.model_selection._choice import choose
 from bayesieve.model_selection._fold_counts import training_counts
-from bayesieve.model_selection._scoring import log_losses, mean_log_loss
+from bayesieve.model_selection._scoring import log_losses
 from bayesieve.model_selection._splits import Split
 from bayesieve.weights._candidate_columns import candidate_block
 from bayesieve.weights._result import Progress, Stopped
@@ -122,7 +122,7 @@ class Fold:
 
     def score(self, state: PathPoint | WeightState) -> float:
         """Log loss on the test rows, negative."""
-        return -mean_log_loss(self.joint(state), self.codes, self.weight)
+        return -float(np.average(self.losses(state), weights=self.weight))
 
 
 def _folds(
