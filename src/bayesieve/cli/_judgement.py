@@ -17,7 +17,8 @@ from bayesieve.cli._held_out import held_out
 from bayesieve.inspection._evaluation import Evaluation, RowScores, evaluation_of
 from bayesieve.inspection._report import facts_of_model
 from bayesieve.inspection._rows import take_rows
-from bayesieve.inspection._verdict import Drift, Verdict, verdict_of
+from bayesieve.inspection._verdict import Verdict, verdict_of
+from bayesieve.inspection._verdict_facts import Drift
 
 __all__ = ["Judgement", "judge"]
 

@@ -19,7 +19,8 @@ from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_html import render_report
 from bayesieve.inspection._rows import some_texts
 from bayesieve.inspection._telling import telling_feature
-from bayesieve.inspection._verdict import VerdictFacts, verdict_of
+from bayesieve.inspection._verdict import verdict_of
+from bayesieve.inspection._verdict_facts import VerdictFacts
 from bayesieve.utils._whole_files import whole_file
 
 __all__ = ["facts_of_model", "report"]
