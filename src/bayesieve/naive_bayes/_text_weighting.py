@@ -1,0 +1,163 @@
+"""How a classifier of raw texts finds weights for its terms."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+
+from bayesieve._description import gain_detail, weighted_detail, weighted_sentence
+from bayesieve.counts import ClassCounts
+from bayesieve.naive_bayes._base import SparseNaiveBayes
+from bayesieve.naive_bayes._penalty_choice import (
+    drop_choice,
+    keep_choice,
+    penalties_told,
+)
+from bayesieve.naive_bayes._selective_wide import information_penalty, term_sizes
+from bayesieve.naive_bayes._text_weights import TermWeights
+from bayesieve.solvers._selection import select_features
+from bayesieve.text._matching import TermMatcher
+from bayesieve.text._options import TextOptions
+from bayesieve.text._term_names import TermNames
+from bayesieve.utils._progress import ProgressBar
+from bayesieve.utils._resources import limited_threads
+from bayesieve.utils._warnings import warn_if_interrupted
+
+__all__ = ["Batches", "WeighsTerms"]
+
+#: Gives (texts, class codes), the same each time it is called.
+Batches = Callable[[], Iterator[tuple[Any, np.ndarray]]]
+
+
+class WeighsTerms(SparseNaiveBayes):
+    """Terms and weights from counts and from the texts behind them."""
+
+    @abstractmethod
+    def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
+        """The terms that are considered."""
+
+    @abstractmethod
+    def _keep_terms(self, counts: ClassCounts) -> None:
+        """Keep the selected terms."""
+
+    @abstractmethod
+    def _text_options(self) -> TextOptions:
+        """How texts are cut."""
+
+    def _fit_weights(self, counts: ClassCounts, batches: Batches) -> Self:
+        """Terms and weights from the counts and from the texts behind them."""
+        name = type(self).__name__
+        if self._rules():
+            told = ", ".join(rule for rule in self._rules() if rule != "is_open")
+            raise ValueError(
+                f"The 'weights' parameter of {name} must be False beside rules: "
+                f"weights keep to none. Got weights=True with {told}."
+            )
+        if self.k == "all" and self.regularization is None:
+            raise ValueError(
+                f"The 'k' parameter of {name} must be an int, a share, 'elbow', 'bic', "
+                "'cv' or '1se' with weights=True. Got 'all'."
+            )
+        self._drop_counts()
+        everything = counts
+        counts = self._without_rare_terms(counts)
+        with np.errstate(divide="ignore"):
+            learnt = np.log(counts.class_count / counts.class_count.sum())
+        terms = TermWeights(
+            counts,
+            lambda names: self._term_rows(names, batches),
+            self.model,
+            self.alpha,
+            learnt,
+            self.memory_budget,
+            name,
+        )
+        with limited_threads(self.n_jobs):
+            found = terms.fit(**self._wanted_weights(terms))
+        self.n_features_in_ = counts.n_features
+        self.classes_ = counts.classes
+        self.class_count_ = counts.class_count
+        self.class_log_prior_ = self._log_prior(counts.class_count)
+        self._start = found.intercept + self.class_log_prior_ - learnt
+        self.support_indices_ = found.columns
+        self.k_ = int(found.columns.size)
+        self.certificate_ = found.certificate
+        self.support_gains_ = term_sizes(found, counts)
+        self.weights_ = found.weights
+        self.lambda_, self.dual_gap_ = float(found.penalty), float(found.gap)
+        self.path_, self._n_proven = found.path, found.n_proven
+        absent = np.zeros_like(found.slope) if found.offset is None else found.offset
+        self.feature_log_prob_ = np.ascontiguousarray((found.slope + absent).T)
+        self._absent_log_prob = np.ascontiguousarray(absent.T)
+        self._keep_terms(counts)
+        if self.keep_counts:
+            self.counts_, self._counted_with = everything, self._count_options()
+        return self
+
+    def _wanted_weights(self, terms: TermWeights) -> dict[str, Any]:
+        """How many terms, or which penalty, as `TermWeights.fit` takes it."""
+        drop_choice(self)
+        if self.regularization is not None:
+            return {"regularization": float(self.regularization), "share": 1.0}
+        if self.k in ("cv", "1se"):
+            rule = "1se" if self.k == "1se" else "best"
+            bar = ProgressBar("Choosing the number of terms")
+            bar.shown = bar.shown and bool(self.verbose)
+            with bar:
+                found = terms.choose(rule, penalties_told(bar))
+            if found is None:
+                few = information_penalty(float(terms.counts.class_count.sum()))
+                return {"regularization": few, "share": 1.0}
+            warn_if_interrupted(terms.owner, found.stopped)
+            keep_choice(self, found.path)
+            return {"regularization": found.penalty, "share": found.share}
+        if self.k is None:
+            raise ValueError(
+                f"{terms.owner} with weights=True takes k or regularization, one of "
+                "the two. Got None for both."
+            )
+        if isinstance(self.k, str):
+            options = {"model": self.model, "alpha": self.alpha, "owner": terms.owner}
+            selection = select_features(terms.counts, self.k, **options)
+            return {"k": int(selection.solution.support.size)}
+        if isinstance(self.k, Integral):
+            return {"k": int(self.k)}
+        return {"k": max(2, round(float(self.k) * terms.counts.n_features))}
+
+    def _term_rows(
+        self, names: TermNames, batches: Batches
+    ) -> Iterator[tuple[Any, np.ndarray]]:
+        """Counts of some terms in each text, with the class codes."""
+        matcher = TermMatcher(names, self._text_options(), n_jobs=self.n_jobs)
+        for texts, codes in batches():
+            rows = matcher.rows(
+                texts, n_jobs=self.n_jobs, decode_error=self.decode_error
+            )
+            kept = np.flatnonzero(codes >= 0)
+            if kept.size < codes.size:
+                rows, codes = rows[kept], codes[kept]
+            yield rows, codes
+
+    def _weights_proof(self) -> dict[str, Any]:
+        """What is proven of the weights: other terms than the candidates had no say."""
+        proof, noun = self.certificate_, self._noun
+        n_known = getattr(self, "_n_proven", None)
+        if n_known is None:  # a file of version 0.1: of the screening
+            return {
+                "sentence": weighted_sentence(
+                    self.dual_gap_, self.k_, int(proof.k), noun, everything=False
+                ),
+                "detail": gain_detail(proof, int(proof.k), noun),
+            }
+        sentence = weighted_sentence(
+            self.dual_gap_, self.k_, n_known, noun, everything=False
+        )
+        return {
+            "sentence": sentence,
+            "detail": weighted_detail(proof, noun, everything=False),
+            "is_weighted": True,
+        }
