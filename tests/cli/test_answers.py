@@ -86,9 +86,29 @@ def test_texts_beside_columns_that_say_nothing_are_texts_alone(file, tmp_path, c
     assert mixed["model"] == "SelectiveNB"
 
 
+def test_columns_that_tell_nothing_by_themselves_leave_the_texts_alone(
+    file, tmp_path, capsys
+):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    kinds = np.random.default_rng(0).choice(["a", "b"], size=len(lines))
+    more = [f"{own},{kind}" for own, kind in zip(lines[1:], kinds[1:], strict=True)]
+    wider = tmp_path / "wider.csv"
+    wider.write_text("\n".join([lines[0] + ",kind", *more]), encoding="utf-8")
+    assert main(["select", str(wider), "--quick"]) == 0
+    told = capsys.readouterr().err
+    assert "left out, beside the texts: 'kind', which says nothing of 'label'" in told
+    found = selected(capsys, wider, "--quick")
+    assert found["unit"] == "terms"
+    assert found["ignored"] == {"kind": "says nothing"}
+    assert selected(capsys, wider, "--quick", "--types", "kind=category")["unit"] == (
+        "features"
+    )
+
+
 def test_terms_beside_columns_are_counted_and_have_all_the_time(tmp_path, capsys):
     header, rows = texts(400, strength=0.4)(np.random.default_rng(3))
-    numbers = np.random.default_rng(4).normal(size=400).round(3)
+    numbers = np.random.default_rng(4).normal(size=400)
+    numbers = (numbers + [2.0 * (row[-1] == rows[0][-1]) for row in rows]).round(3)
     rows = [(*row, number) for row, number in zip(rows, numbers, strict=True)]
     saved = tmp_path / "m"
     path = write_csv(tmp_path / "d.csv", (*header, "number"), rows)

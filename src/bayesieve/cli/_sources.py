@@ -58,8 +58,11 @@ def open_data(
         rows = LabelledRows(files, names, label, hold=True)
         say_what_is_odd_about_labels(rows.labels)
         table = TableData(files, columns, names, rows, arguments)
-        text = table.only_text()
-        if text is None or arguments.model == "selective":
+        text = None
+        if columns.texts and arguments.model != "selective":
+            text = table.text_alone()
+        if text is None:
+            table.say_scripts()
             return table, columns
         columns, rows = replace(columns, texts=[text], features=[]), rows.only(text)
         ignored = table.ignored
