@@ -18,6 +18,7 @@ from .feature_selection import PearsonScreener as PearsonScreener
 from .feature_selection import screen_interactions as screen_interactions
 from .feature_selection import stability_from_counts as stability_from_counts
 from .feature_selection import stability_selection as stability_selection
+from .feature_selection import to_rank_genes_groups as to_rank_genes_groups
 from .inspection import DiscountDisplay as DiscountDisplay
 from .inspection import ExplanationDisplay as ExplanationDisplay
 from .inspection import FeatureWeightsDisplay as FeatureWeightsDisplay
@@ -57,5 +58,6 @@ from .solvers import near_optimal_supports as near_optimal_supports
 from .solvers import solve_bernoulli as solve_bernoulli
 from .solvers import solve_multinomial as solve_multinomial
 from .solvers import sparsity_path as sparsity_path
+from .solvers import stratified_gains as stratified_gains
 
 __version__: str

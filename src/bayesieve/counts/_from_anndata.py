@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["count_anndata"]
 
-#: Bytes of a matrix on disk that are in memory at a time, in two halves.
-_BLOCK_BYTES = 128 << 20
+#: Bytes of a matrix on disk that are in memory at a time, in two halves. More is slower:
+#: what was read is then no longer in the cache of the processor when it is counted.
+_BLOCK_BYTES = 32 << 20
 
 
 def count_anndata(

@@ -499,7 +499,7 @@ class ClassCounts:
             first one, or leave them out with one `BadRowsWarning` that says how many
             there are. Their values are checked all the same.
         memory_budget : int, default=None
-            Bytes of a matrix on disk that are in memory at a time; None for 128 MB. The
+            Bytes of a matrix on disk that are in memory at a time; None for 32 MB. The
             table of counts comes on top.
         n_jobs : int, default=-1
             Threads that read, unpack and count, as scikit-learn counts them: -1 is one

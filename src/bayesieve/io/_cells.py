@@ -172,7 +172,7 @@ class _FileRoot:
     def __init__(self, path: str, opened: ExitStack) -> None:
         h5py = optional_module("h5py", purpose=_PURPOSE, extra="anndata")
         io = optional_module("anndata.io", purpose=_PURPOSE, extra="anndata")
-        self._read: Any = io.read_elem
+        self._read_elem: Any = io.read_elem
         self.told = repr(path)
         if not os.path.isfile(path):
             hint = " Hint: anndata.read_zarr(...) and pass the object."
@@ -216,12 +216,18 @@ class _FileRoot:
             raise _unknown_column(self.told, name, names)
         column = obs[name]
         values = self._read(column)
-        categories = getattr(column, "attrs", {}).get("categories")
+        categories = column.attrs.get("categories")
         if categories is None:
             return values
         # As anndata wrote them before 0.8: codes here, categories in their own group.
         pandas = optional_module("pandas", purpose=_PURPOSE, extra="anndata")
         return pandas.Categorical.from_codes(values, self._read(obs[categories]))
+
+    def _read(self, element: Any) -> Any:
+        if "encoding-type" in element.attrs or hasattr(element, "keys"):
+            return self._read_elem(element)
+        # Before 0.8 arrays said nothing of themselves, and anndata warns of them.
+        return element.asstr()[:] if element.dtype.kind == "O" else element[:]
 
     def cell_name(self, row: int) -> Any:
         name = _index_of(self._file["obs"])[row]
