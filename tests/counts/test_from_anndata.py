@@ -293,7 +293,7 @@ def test_names_of_genes_travel_to_models(tmp_path, model):
     fitted = model(k=5).fit_counts(counts)
     assert fitted.feature_names_in_.tolist() == adata.var_names.tolist()
     page = tmp_path / "report.html"
-    report(fitted, path=page)
+    report(fitted, adata.to_df(), np.asarray(adata.obs["type"]), page)
     chosen = adata.var_names[fitted.support_indices_]
     assert all(name in page.read_text("utf-8") for name in chosen)
 
