@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from measurement import (
     in_own_process,
     option_parser,

@@ -103,7 +103,9 @@ def test_strata_are_those_of_numpy_and_add_up(
         assert isinstance(strata, StratifiedCounts)
         assert strata.strata == ["d1", "d2", "d3", "d4"]
         for donor, part in strata.items():
-            sums, rows = by_numpy(adata, np.asarray(adata.obs["donor"] == donor), binary)
+            sums, rows = by_numpy(
+                adata, np.asarray(adata.obs["donor"] == donor), binary
+            )
             np.testing.assert_array_equal(part.feature_count, sums)
             np.testing.assert_array_equal(part.class_count, rows)
         assert strata.total == ClassCounts.from_anndata(adata, "type", binary=binary)
@@ -118,7 +120,9 @@ def test_strata_are_those_of_numpy_and_add_up(
     packing=st.sampled_from([None, "gzip"]),
     kind=st.sampled_from(["csr", "csc", "dense"]),
 )
-def test_any_budget_and_storage_give_the_same(tmp_path, seed, n, m, budget, packing, kind):
+def test_any_budget_and_storage_give_the_same(
+    tmp_path, seed, n, m, budget, packing, kind
+):
     adata = example(n, m, seed, kind)
     adata.write_h5ad(tmp_path / "c.h5ad", compression=packing)
     whole = ClassCounts.from_matrix(
@@ -139,7 +143,9 @@ def test_real_cells_in_every_storage(tmp_path, real_data):
     for kind in (sparse.csr_matrix, sparse.csc_matrix):
         adata = anndata.AnnData(
             kind(X.to_numpy(dtype=np.float32)),
-            obs=pd.DataFrame({"type": pd.Categorical(types)}, index=X.index.astype(str)),
+            obs=pd.DataFrame(
+                {"type": pd.Categorical(types)}, index=X.index.astype(str)
+            ),
             var=pd.DataFrame(index=X.columns),
         )
         adata.obs["half"] = np.where(np.arange(len(X)) % 2, "odd", "even")
@@ -190,7 +196,7 @@ def test_what_is_no_raw_count_is_refused_by_gene_and_cell(tmp_path, storage, on_
         source = tmp_path / "c.h5ad"
         adata.write_h5ad(source)
     options = {"memory_budget": 1}
-    with pytest.raises(ValueError, match="Value 0.5 found in gene 'gene1'") as error:
+    with pytest.raises(ValueError, match=r"Value 0.5 found in gene 'gene1'") as error:
         ClassCounts.from_anndata(source, "type", **options)
     told = str(error.value)
     assert "cell 'cell2' (row 2) of X; class counts need raw counts" in told
@@ -199,7 +205,11 @@ def test_what_is_no_raw_count_is_refused_by_gene_and_cell(tmp_path, storage, on_
     kept = ClassCounts.from_anndata(source, "type", check_counts=False, **options)
     assert kept.feature_count.tolist() == [[2, 2, 2], [2, 1.5, 2]]
     for layer, kind, wanted in (
-        ("scaled", "binary", "presence needs values >= 0, and this matrix looks scaled"),
+        (
+            "scaled",
+            "binary",
+            "presence needs values >= 0, and this matrix looks scaled",
+        ),
         ("missing", "count", "holds missing values"),
         ("missing", "binary", "Value nan found in gene 'gene1', cell 'cell2'"),
     ):

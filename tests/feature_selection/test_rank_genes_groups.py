@@ -86,7 +86,10 @@ def test_presence_has_exact_pvalues_over_all_genes():
     pvals = []
     for gene in range(20):
         x = seen[:, gene]
-        table = [[(x & own).sum(), (x & ~own).sum()], [(~x & own).sum(), (~x & ~own).sum()]]
+        table = [
+            [(x & own).sum(), (x & ~own).sum()],
+            [(~x & own).sum(), (~x & ~own).sum()],
+        ]
         pvals.append(stats.fisher_exact(table).pvalue)
     # Fisher orders outcomes by probability and this test by likelihood ratio, so tails
     # may differ by an outcome; over all 20 genes they are adjusted alike.
@@ -152,8 +155,14 @@ def test_what_is_refused():
     for options, wanted in (
         ({"counts": nameless}, "with names of genes"),
         ({"groupby": "cluster"}, "must be a column of obs. Got 'cluster'"),
-        ({"groupby": "donor"}, "must have the classes that were counted. It has no 'B'"),
-        ({"support": ["gene1", "CD3D"]}, "must name genes that were counted. Got 'CD3D'"),
+        (
+            {"groupby": "donor"},
+            "must have the classes that were counted. It has no 'B'",
+        ),
+        (
+            {"support": ["gene1", "CD3D"]},
+            "must name genes that were counted. Got 'CD3D'",
+        ),
         ({"support": [1, 1]}, "at least one distinct gene"),
         ({"support": [20]}, "at least one distinct gene out of 20"),
         ({"support": np.zeros(20, dtype=bool)}, "at least one distinct gene"),

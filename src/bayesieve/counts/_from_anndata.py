@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["count_anndata"]
 
-#: Bytes of a matrix on disk that are in memory at a time, in two halves. More is slower:
-#: what was read is then no longer in the cache of the processor when it is counted.
+#: Bytes of a matrix on disk that are in memory at a time, in two halves. More is
+#: slower: what was read is then out of the processor's cache when it is counted.
 _BLOCK_BYTES = 32 << 20
 
 
@@ -200,7 +200,7 @@ class _GroupSums:
             self._table = sparse.hstack(strips, format="csr")
         return self._table[: self._n_groups]
 
-    # ------------------------------------------------------------------ what is no count
+    # ----------------------------------------------------------------- what is no count
 
     def _refuse_negative(self, X: Any, *where: tuple[int, int]) -> None:
         """Scaled values are negative where a gene is low: no sign of presence."""

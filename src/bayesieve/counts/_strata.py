@@ -38,6 +38,7 @@ class StratifiedCounts(Mapping[Any, "ClassCounts"]):
     kind : str
     classes : ndarray of shape (n_classes,)
     feature_names : ndarray of shape (n_features,) or None
+    n_features : int
 
     See Also
     --------
@@ -67,8 +68,8 @@ class StratifiedCounts(Mapping[Any, "ClassCounts"]):
     def __init__(self, counts: Mapping[Any, ClassCounts]) -> None:
         if not counts:
             raise ValueError("StratifiedCounts needs at least one stratum. Got none.")
-        self._counts = dict(counts)
-        first = next(iter(self._counts.values()))
+        self._counts: dict[Any, ClassCounts] = dict(counts)
+        first = self._any
         for label, part in self._counts.items():
             if not (
                 part.kind == first.kind
@@ -83,6 +84,10 @@ class StratifiedCounts(Mapping[Any, "ClassCounts"]):
                 )
 
     @property
+    def _any(self) -> ClassCounts:
+        return next(iter(self._counts.values()))
+
+    @property
     def strata(self) -> list[Any]:
         """Labels of the strata, in order."""
         return list(self._counts)
@@ -90,26 +95,29 @@ class StratifiedCounts(Mapping[Any, "ClassCounts"]):
     @property
     def total(self) -> ClassCounts:
         """The counts without strata: the sum."""
-        parts = list(self._counts.values())
-        result = parts[0]
-        for part in parts[1:]:
-            result = result + part
-        return result
+        first, *others = self._counts.values()
+        total: ClassCounts = sum(others, start=first)
+        return total
 
     @property
     def kind(self) -> str:
         """What was counted."""
-        return next(iter(self._counts.values())).kind
+        return self._any.kind
 
     @property
     def classes(self) -> Array:
         """Class labels."""
-        return next(iter(self._counts.values())).classes
+        return self._any.classes
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._any.n_features
 
     @property
     def feature_names(self) -> Any:
         """Names of the features, or None."""
-        return next(iter(self._counts.values())).feature_names
+        return self._any.feature_names
 
     def __getitem__(self, stratum: Any) -> ClassCounts:
         return self._counts[stratum]
@@ -127,9 +135,8 @@ class StratifiedCounts(Mapping[Any, "ClassCounts"]):
 
     def __repr__(self) -> str:
         rows = float(np.sum([part.class_count.sum() for part in self.values()]))
-        first = next(iter(self._counts.values()))
         return (
             f"StratifiedCounts({len(self)} strata, kind={self.kind!r}, "
-            f"{first.n_classes} classes, {first.n_features} features, "
+            f"{self.classes.size} classes, {self.n_features} features, "
             f"total weight {rows:.6g})"
         )

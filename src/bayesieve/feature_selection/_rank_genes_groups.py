@@ -94,8 +94,8 @@ def to_rank_genes_groups(
     >>> to_rank_genes_groups(counts, adata, "type", support=["CD3D", "CD79A"])
     >>> adata.uns["rank_genes_groups"]["names"]["T"].tolist()
     ['CD3D', 'CD79A']
-    >>> adata.uns["rank_genes_groups"]["scores"]["T"].round(1).tolist()
-    [7.9, -8.4]
+    >>> adata.uns["rank_genes_groups"]["scores"]["T"].round(1)
+    array([ 8.1, -8.5], dtype=float32)
     """
     if not isinstance(counts, (ClassCounts, StratifiedCounts)):
         raise TypeError(
@@ -151,6 +151,7 @@ def to_rank_genes_groups(
 def _columns(support: Any, counts: ClassCounts) -> Array:
     """Numbers of the genes to write."""
     m = counts.n_features
+    chosen: Any
     if support is None:
         return np.arange(m)
     if isinstance(support, Solution):
@@ -165,7 +166,9 @@ def _columns(support: Any, counts: ClassCounts) -> Array:
     else:
         chosen = np.asarray(support)
         if chosen.dtype.kind in "OUT":
-            place = {name: i for i, name in enumerate(counts.feature_names)}  # type: ignore[arg-type]
+            names = counts.feature_names
+            assert names is not None  # as was checked before
+            place = {name: i for i, name in enumerate(names)}
             unknown = [name for name in chosen.tolist() if name not in place]
             if unknown:
                 raise ValueError(
@@ -185,8 +188,8 @@ def _columns(support: Any, counts: ClassCounts) -> Array:
     )
     if not fits:
         raise ValueError(
-            f"The 'support' parameter of {_NAME} must be at least one distinct gene out "
-            f"of {m}: a result, numbers, names or a mask. Got {support!r}."
+            f"The 'support' parameter of {_NAME} must be at least one distinct gene "
+            f"out of {m}: a result, numbers, names or a mask. Got {support!r}."
         )
     return np.asarray(chosen, dtype=np.int64)
 

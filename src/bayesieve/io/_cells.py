@@ -6,6 +6,7 @@ columns is read a block of columns at a time, as its bytes lie.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -23,7 +24,7 @@ __all__ = ["CellSource", "Part"]
 
 _PURPOSE = "Reading .h5ad"
 
-#: Rows `rows` and columns `columns` of a matrix: ((first, last), (first, last), values).
+#: Some rows or columns of a matrix: ((first, last), (first, last), values).
 Part = tuple[tuple[int, int], tuple[int, int], Any]
 
 
@@ -62,7 +63,7 @@ class CellSource:
             raise
 
     def _choose(self, layer: str | None, use_raw: bool) -> None:
-        root = self._root
+        root, self._layer, self._use_raw = self._root, layer, use_raw
         if use_raw:
             self.place = "raw.X"
         else:
@@ -93,17 +94,16 @@ class CellSource:
 
     def matrices_told(self) -> str:
         """Say which other matrices there are, or nothing."""
-        names = [f"layer={name!r}" for name in self._root.layers()]
-        if self._root.raw() is not None:
-            names.append("use_raw=True")
-        others = [name for name in names if name not in (self.place, self._own_option)]
+        options: dict[str | None, str] = {}
+        if self._root.layer(None) is not None:
+            options[None] = "layer=None (X)"
+        options |= {name: f"layer={name!r}" for name in self._root.layers()}
+        if not self._use_raw:
+            options.pop(self._layer, None)
+        others = list(options.values())
+        if self._root.has_raw and not self._use_raw:
+            others.append("use_raw=True")
         return f"Other matrices here: {', '.join(others)}." if others else ""
-
-    @property
-    def _own_option(self) -> str:
-        return self.place.replace("layers[", "layer=").rstrip("]").replace(
-            "raw.X", "use_raw=True"
-        )
 
     def column(self, name: str) -> tuple[Array, Array]:
         """Return the labels that a column of obs has, and the code of each cell.
@@ -124,7 +124,7 @@ class CellSource:
         yield from self._matrix.parts(memory_budget, n_threads)
 
 
-# ---------------------------------------------------------------------------- the source
+# --------------------------------------------------------------------------- the source
 
 
 def _is_anndata(source: Any) -> bool:
@@ -142,6 +142,7 @@ class _ObjectRoot:
         self._adata = adata
         self.n_cells = int(adata.n_obs)
         self.told = "The AnnData object"
+        self.has_raw = adata.raw is not None
 
     def layers(self) -> list[str]:
         return [str(name) for name in self._adata.layers]
@@ -149,10 +150,10 @@ class _ObjectRoot:
     def layer(self, name: str | None) -> Any:
         if name is None:
             return self._adata.X
-        return self._adata.layers[name] if name in self._adata.layers else None
+        return self._adata.layers.get(name)
 
     def raw(self) -> Any:
-        return None if self._adata.raw is None else self._adata.raw.X
+        return self._adata.raw.X if self.has_raw else None
 
     def gene_names(self, use_raw: bool) -> Any:
         return self._adata.raw.var_names if use_raw else self._adata.var_names
@@ -190,7 +191,7 @@ class _FileRoot:
                     f"{path!r} is not an .h5ad file with the group {name!r}. Hint: a "
                     "file of old anndata is renewed by read_h5ad(...) and write_h5ad."
                 )
-        self._cells: Array | None = None
+        self.has_raw = "X" in self._file.get("raw", ())
         self.n_cells = int(_index_of(self._file["obs"]).shape[0])
 
     def layers(self) -> list[str]:
@@ -202,8 +203,7 @@ class _FileRoot:
         return self._file["layers"].get(name) if name in self.layers() else None
 
     def raw(self) -> Any:
-        raw = self._file.get("raw")
-        return None if raw is None else raw.get("X")
+        return self._file["raw/X"] if self.has_raw else None
 
     def gene_names(self, use_raw: bool) -> Any:
         return self._read(_index_of(self._file["raw/var" if use_raw else "var"]))
@@ -270,7 +270,7 @@ def _coded(values: Any) -> tuple[Array, Array]:
     return np.asarray(found, dtype=kind), place[codes]
 
 
-# ---------------------------------------------------------------------------- the matrix
+# --------------------------------------------------------------------------- the matrix
 
 
 def _matrix_of(found: Any, place: str, opened: ExitStack) -> Any:
@@ -284,7 +284,7 @@ def _matrix_of(found: Any, place: str, opened: ExitStack) -> Any:
         return _SparseOnDisk(found, place, opened)
     if kind == "h5py":
         return _DenseOnDisk(found, place, opened)
-    if hasattr(found, "columns") or hasattr(found, "__array__") and kind == "anndata":
+    if hasattr(found, "columns") or (kind == "anndata" and hasattr(found, "__array__")):
         return _InMemory(found)
     raise TypeError(
         f"{place} must be a NumPy array, a SciPy sparse matrix, or one of these in an "
@@ -367,7 +367,7 @@ class _SparseOnDisk:
         grain = max(reader.grain for reader in self._readers)
         most = max(memory_budget // (2 * per_entry), grain, 1)
         edges = _cut(self._indptr, most)
-        pairs = list(zip(edges[:-1], edges[1:], strict=True))
+        pairs = list(itertools.pairwise(edges))
         pointers = self._indptr
         blocks = [Block(int(pointers[a]), int(pointers[b])) for a, b in pairs]
         filled = filled_ahead(self._readers, blocks, n_threads)

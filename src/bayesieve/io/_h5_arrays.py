@@ -7,6 +7,7 @@ others. Arrays stored in any other way than plain, gzip or shuffled are read by 
 
 from __future__ import annotations
 
+import itertools
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -98,7 +99,7 @@ class ArrayReader:
         gaps = np.diff(chunks.offsets[begin:end]) != length * item
         edges = [begin, *(begin + 1 + np.flatnonzero(gaps)).tolist(), end]
         bytes_out = out.view(np.uint8)
-        for run, after in zip(edges[:-1], edges[1:], strict=True):
+        for run, after in itertools.pairwise(edges):
             low, high = max(first, run * length), min(last, after * length)
             start = int(chunks.offsets[run]) + (low - run * length) * item
             for at in range(0, (high - low) * item, _TASK_BYTES):
@@ -127,7 +128,7 @@ class ArrayReader:
         if chunks.packed:
             unpacker = zlib.decompressobj()
             try:
-                content = unpacker.decompress(stored, wanted + 1)
+                content = unpacker.decompress(stored.data, wanted + 1)
             except zlib.error as error:
                 raise self._damaged() from error
         if len(content) != wanted:
@@ -139,7 +140,7 @@ class ArrayReader:
 
     def read(self, offset: int, into: Array) -> None:
         """Fill an array of bytes from a place of the file."""
-        view, done = memoryview(into), 0
+        view, done = into.data, 0
         while done < len(view):
             got = os.preadv(self._file, [view[done:]], offset + done)
             if got <= 0:
