@@ -218,13 +218,16 @@ def _at(curve: list[list[float]], x: float) -> float:
 
 
 def show_next(steps: Sequence[tuple[str, str]], terminal: Terminal) -> None:
-    """Print commands to try, each with what it does."""
-    width = max(len(command) for command, _ in steps) + 2
-    for command, meaning in steps:
-        if 2 + width + len(meaning) <= terminal.width:
-            terminal.line(f"  {command:{width}}{terminal.style(meaning, 'dim')}")
+    """Print commands to try, each with what it does beside it, or above long ones."""
+    width = max((len(command) for command, _ in steps), default=0) + 2
+    beside = all(2 + width + len(told) <= terminal.width for _, told in steps)
+    for command, told in steps:
+        meaning = terminal.style(told, "dim")
+        if beside:
+            terminal.line(f"  {command:{width}}{meaning}")
         else:
-            terminal.line(f"  {command}")
+            terminal.line(f"  {meaning}")
+            terminal.line(f"    {command}")
 
 
 def finite(value: Any) -> Any:

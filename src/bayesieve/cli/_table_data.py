@@ -19,7 +19,6 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted, Refits
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
-from bayesieve.cli._options import search_seconds
 from bayesieve.cli._plan import l1_of_frame
 from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_suspicious
 from bayesieve.cli._rules import has_rules
@@ -70,11 +69,11 @@ class TableData:
         if self.model == "selective":
             self.read = read = self._without_empty(read)
         say_how_read(self._every, self.ignored)
-        if arguments.analyzer is None:
-            for own in read:
+        if arguments.analyzer is None and not self.only_text():
+            for own in self.read:
                 if own.kind == "text":
                     say_script(own.name, own.values[:_LOOKED_AT].tolist())
-        say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
+        say_what_is_suspicious(self.read, rows.codes, rows.labels.classes.size)
         self._frame = as_frame(read)
 
     def _without_empty(self, read: list[ReadColumn]) -> list[ReadColumn]:
@@ -92,6 +91,11 @@ class TableData:
             return plain
         self.ignored = {name: why for name, why in found.items() if why}
         return kept
+
+    def only_text(self) -> str | None:
+        """The column of texts where no other column says anything."""
+        names = [own.name for own in self.read]
+        return names[0] if names == self.columns.texts else None
 
     def left_out_strings(self) -> list[str]:
         """Columns of strings that were left out as identifiers."""
@@ -205,7 +209,7 @@ class TableData:
             "text_features": texts or None,
             "text_options": self._text_options() or None,
             "random_state": self.seed,
-            "time_limit": search_seconds(arguments),
+            "time_limit": arguments.time_limit,
         }
         makers: dict[str, Callable[[float], Any]] = {
             "chosen": lambda _: SelectiveNB(k=most, **parameters)
