@@ -141,6 +141,46 @@ def test_truncated_file_is_an_error_and_not_rubbish(tmp_path, matrix):
         list(source.parts(1 << 20, 2))
 
 
+def test_a_file_that_was_replaced_is_read_as_it_was_opened(tmp_path, matrix):
+    path, other = tmp_path / "cells.h5ad", tmp_path / "other.h5ad"
+    cells(stored("csr", matrix)).write_h5ad(path)
+    cells(stored("csr", 3 * matrix)).write_h5ad(other)
+    backed = anndata.read_h5ad(path, backed="r")
+    other.replace(path)
+    with CellSource(backed, None, False) as source:
+        whole, _ = put_together(source, 1 << 20)
+    np.testing.assert_array_equal(whole, matrix.toarray())
+    backed.file.close()
+
+
+def test_a_file_open_for_writing_is_read_with_what_is_not_yet_on_disk(tmp_path, matrix):
+    path = tmp_path / "cells.h5ad"
+    cells(stored("csr", matrix)).write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r+")
+    data = backed.file["X/data"]
+    data[...] = 2 * data[...]
+    with CellSource(backed, None, False) as source:
+        whole, _ = put_together(source, 3000)
+    np.testing.assert_array_equal(whole, 2 * matrix.toarray())
+    backed.file.close()
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "dense"])
+def test_no_more_than_the_budget_is_in_memory(tmp_path, kind):
+    """Two blocks at a time, whatever the size of the file."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((N, M), density=0.5, rng=rng, format="csr")
+    path = tmp_path / "cells.h5ad"
+    cells(stored(kind, X)).write_h5ad(path)
+    budget = 2 * 12 * N  # at 8 + 4 bytes an entry, above any row or column
+    with CellSource(path, None, False) as source:
+        for _, _, block in source.parts(budget, 1):
+            parts = [block]
+            if sparse.issparse(block):
+                parts = [block.data, block.indices]
+            assert 2 * sum(part.nbytes for part in parts) <= budget
+
+
 def test_leaving_early_ends_the_threads(tmp_path, matrix):
     import threading
 
@@ -228,6 +268,25 @@ def test_layers_and_raw(tmp_path, matrix):
                 assert opened.gene_names.tolist() == names("gene", wanted.shape[1])
             np.testing.assert_array_equal(whole, wanted.toarray())
     backed.file.close()
+
+
+def test_what_anndata_wrote_as_none_is_not_there(tmp_path, matrix):
+    adata = cells(stored("csr", matrix))
+    with h5py.File(tmp_path / "c.h5ad", "w") as file:
+        anndata.io.write_elem(
+            file, "/", adata
+        )  # raw is None, as its newest versions do
+        if "raw" not in file:
+            file["raw"] = h5py.Empty("f4")
+        assert file["raw"].shape is None
+    with CellSource(tmp_path / "c.h5ad", None, False) as source:
+        whole, _ = put_together(source, 3000)
+        assert source.matrices_told() == ""
+    np.testing.assert_array_equal(whole, matrix.toarray())
+    with pytest.raises(
+        ValueError, match=r"has no raw\.X\. Other matrices here: layer=N"
+    ):
+        CellSource(tmp_path / "c.h5ad", None, True)
 
 
 def test_a_view_of_a_backed_object(tmp_path, matrix):

@@ -191,19 +191,26 @@ class _FileRoot:
                     f"{path!r} is not an .h5ad file with the group {name!r}. Hint: a "
                     "file of old anndata is renewed by read_h5ad(...) and write_h5ad."
                 )
-        self.has_raw = "X" in self._file.get("raw", ())
+        self.has_raw = self._member("raw/X") is not None
         self.n_cells = int(_index_of(self._file["obs"]).shape[0])
 
+    def _member(self, name: str) -> Any:
+        """What a name holds; None where there is nothing, or a None was written."""
+        found: Any = self._file
+        for part in name.split("/"):
+            found = found.get(part) if hasattr(found, "keys") else None
+        return None if getattr(found, "shape", ()) is None else found
+
     def layers(self) -> list[str]:
-        return list(self._file.get("layers", ()))
+        return list(self._member("layers") or ())
 
     def layer(self, name: str | None) -> Any:
         if name is None:
-            return self._file.get("X")
-        return self._file["layers"].get(name) if name in self.layers() else None
+            return self._member("X")
+        return self._file["layers"][name] if name in self.layers() else None
 
     def raw(self) -> Any:
-        return self._file["raw/X"] if self.has_raw else None
+        return self._member("raw/X")
 
     def gene_names(self, use_raw: bool) -> Any:
         return self._read(_index_of(self._file["raw/var" if use_raw else "var"]))

@@ -59,7 +59,8 @@ class ArrayReader:
         #: Fewer elements than this are not read at a time without doing work twice.
         self.grain = 1
         if self._chunks is not None:
-            self._file = os.open(dataset.file.filename, os.O_RDONLY)
+            # That which h5py has open: by its name another file may be found by now.
+            self._file = os.dup(dataset.file.id.get_vfd_handle())
             if self._chunks.packed:
                 self.grain = self._chunks.length
         elif dataset.chunks:
