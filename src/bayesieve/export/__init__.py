@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from bayesieve.export._scorecard import read_columns, scorecard_of
+from bayesieve.export._sql import to_sql
 
-__all__ = ["read_columns", "scorecard_of"]
+__all__ = ["read_columns", "scorecard_of", "to_sql"]
