@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,12 @@ class Engine:
     """A database with tables of pandas frames."""
 
     dialect: str
-    types = {"i": "BIGINT", "f": "DOUBLE PRECISION", "b": "BOOLEAN", "M": "TIMESTAMP"}
+    types: ClassVar[dict[str, str]] = {
+        "i": "BIGINT",
+        "f": "DOUBLE PRECISION",
+        "b": "BOOLEAN",
+        "M": "TIMESTAMP",
+    }
 
     def quoted(self, name):
         return '"' + name.replace('"', '""') + '"'
@@ -82,7 +88,7 @@ class DuckDBEngine(Engine):
             {f"c{j}": frame.iloc[:, j].to_numpy() for j in range(frame.shape[1])}
         )
         for j in range(frame.shape[1]):
-            if given.dtypes.iloc[j] == object:
+            if given.dtypes.iloc[j].kind == "O":
                 given[f"c{j}"] = pd.Series(
                     [None if pd.isna(v) else v for v in frame.iloc[:, j]], dtype=object
                 )
@@ -101,7 +107,7 @@ class DuckDBEngine(Engine):
 
 class SQLiteEngine(Engine):
     dialect = "sqlite"
-    types = Engine.types | {"f": "REAL", "M": "TEXT"}
+    types: ClassVar[dict[str, str]] = Engine.types | {"f": "REAL", "M": "TEXT"}
 
     def __init__(self):
         self.connection = sqlite3.connect(":memory:")

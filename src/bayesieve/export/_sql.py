@@ -236,7 +236,7 @@ class _Writer:
     def _add_counted(
         self, query: Query, counted: Counted, counts: str, number: int
     ) -> None:
-        """Add the scores of counted terms, which are joined under a name of their own."""
+        """Add the scores of counted terms, from a table of their own."""
         dialect, table = self._dialect, f"bayesieve_text_{number}"
         counted.add_to(query, dialect, counts, table)
         for c, parts in enumerate(counted.scores(dialect, table)):

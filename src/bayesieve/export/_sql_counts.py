@@ -91,8 +91,8 @@ class Counted:
         added += [
             f"SUM(CASE WHEN {n} <> 0 THEN w.a{c} ELSE 0 END) AS a{c}" for c in needs
         ]
-        bad = f"CASE WHEN c.n >= 0 AND c.n < {dialect.infinity} AND c.gone = 0 THEN 0 ELSE 1 END"
-        added.append(f"SUM({bad}) AS bad")
+        allowed = f"c.n >= 0 AND c.n < {dialect.infinity} AND c.gone = 0"
+        added.append(f"SUM(CASE WHEN {allowed} THEN 0 ELSE 1 END) AS bad")
         query.before.append(
             (
                 summed,

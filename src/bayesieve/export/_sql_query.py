@@ -65,7 +65,7 @@ class Query:
 
     def select(self, outputs: Level, order_by: Sequence[str]) -> str:
         """The whole query: its results under these names, in order of columns."""
-        last = ",\n  ".join(f"{expression} AS {name}" for name, expression in outputs)
+        last = _listed(outputs)
         if self._dialect.key == "postgres":
             body = self._beside(last)
         elif self._dialect.key == "sqlite":
@@ -85,9 +85,7 @@ class Query:
         """Each level around the one before; what is not wanted is named."""
         inner, joins = f"{self._source} AS t", self._joins
         for level in self._levels:
-            listed = ",\n  ".join(
-                f"{expression} AS {name}" for name, expression in level
-            )
+            listed = _listed(level)
             inner = f"(SELECT t.*,\n  {listed}\nFROM {inner}{joins}) AS t"
             joins = ""
         names = [*self.hidden, *(name for level in self._levels for name, _ in level)]
@@ -102,10 +100,9 @@ class Query:
         """Each level beside the row; OFFSET keeps it from being computed twice."""
         inner = f"{self._source} AS t{self._joins}"
         for number, level in enumerate(self._levels):
-            listed = ",\n  ".join(
-                f"{expression} AS {name}" for name, expression in level
-            )
-            inner += f"\nCROSS JOIN LATERAL (SELECT {listed}\n  OFFSET 0) AS bayesieve_l{number}"
+            listed = _listed(level)
+            own = f"(SELECT {listed}\n  OFFSET 0) AS bayesieve_l{number}"
+            inner += f"\nCROSS JOIN LATERAL {own}"
         return f"SELECT {self._keep or 't.*'},\n  {last}\nFROM {inner}"
 
     def _joined(self, last: str) -> str:
@@ -113,9 +110,7 @@ class Query:
         inner = self._source
         first = f"t.{self._key} AS bayesieve_key" if self._keep is None else "t.*"
         for number, level in enumerate(self._levels):
-            listed = ",\n  ".join(
-                f"{expression} AS {name}" for name, expression in level
-            )
+            listed = _listed(level)
             own = first if number == 0 else "t.*"
             name = f"bayesieve_l{number}"
             joins = self._joins if number == 0 else ""
@@ -128,6 +123,10 @@ class Query:
             f"SELECT r.*,\n  {last}\nFROM {self._source} AS r\n"
             f"JOIN {inner} AS t ON t.bayesieve_key = r.{self._key}"
         )
+
+
+def _listed(level: Level) -> str:
+    return ",\n  ".join(f"{expression} AS {name}" for name, expression in level)
 
 
 def outputs_of(

@@ -1,7 +1,7 @@
-"""Texts to terms in SQL, the same as Python does it to the last character.
+r"""Texts to terms in SQL, the same as Python does it to the last character.
 
 What a letter is and how it is lowered differ between engines, versions of Unicode and
-locales. So both are written out: the class of all characters that are `\\w` here, and a
+locales. So both are written out: the class of all characters that are `\w` here, and a
 table of all that `str.lower` changes, where a text is not ASCII. Two characters need
 more than a table: the dotted capital I becomes two, and the capital sigma looks at its
 neighbours.
@@ -60,7 +60,8 @@ def counts_of_words(dialect: Dialect, options: TextOptions, table: str) -> str:
     low, high = options.ngram_range
     grams = [dialect.grams("g.words", n) for n in range(low, high + 1)]
     terms = grams[0] if len(grams) == 1 else dialect.concatenated(grams)
-    return f"SELECT g.bayesieve_row, {dialect.rows_of(terms)} AS term, 1 AS n FROM {table} AS g"
+    row = dialect.rows_of(terms)
+    return f"SELECT g.bayesieve_row, {row} AS term, 1 AS n FROM {table} AS g"
 
 
 def _checked(dialect: Dialect, options: TextOptions) -> int:
