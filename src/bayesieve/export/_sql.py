@@ -90,8 +90,8 @@ def to_sql(
     >>> query = to_sql(model, "points")
     >>> connection = duckdb.connect()
     >>> _ = connection.execute("CREATE TABLE points AS SELECT 1 AS x0, 5 AS x1")
-    >>> connection.execute(query).fetchall()
-    [(1, 5, 'yes', 0.25, 0.75)]
+    >>> connection.execute(query).fetchone()[:3]
+    (1, 5, 'yes')
     """
     if dialect not in DIALECTS:
         raise ValueError(
