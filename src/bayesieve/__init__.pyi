@@ -7,6 +7,7 @@ from . import io as io
 from . import metrics as metrics
 from .counts import ClassCounts as ClassCounts
 from .counts import StratifiedCounts as StratifiedCounts
+from .export import to_sql as to_sql
 from .feature_extraction import to_vectorizer as to_vectorizer
 from .feature_selection import FDRScreener as FDRScreener
 from .feature_selection import Interactions as Interactions

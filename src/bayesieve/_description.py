@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve._pipeline import ColumnNames, OpenedModel, open_model
+from bayesieve._scorecard import Scorecard
 from bayesieve.counts import ClassCounts
 from bayesieve.model_selection._choice import best_and_sparsest
 from bayesieve.partition._averaged import Shape
@@ -426,6 +427,13 @@ class SelfDescribing:
     def _describe(self) -> Description:
         """Describe the fitted model, features in the order of their columns."""
         raise NotImplementedError(type(self).__name__)
+
+    def _scorecard(self) -> Scorecard:
+        """The fitted classifier as a plain additive score, for other engines."""
+        raise TypeError(
+            "Only classifiers give scores. "
+            f"Got {type(self).__name__}, which predicts nothing."
+        )
 
     def _description(self, **own: Any) -> Description:
         """A description with what all estimators call alike."""

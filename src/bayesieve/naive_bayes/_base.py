@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from bayesieve._description import (
     proof_sentence,
 )
 from bayesieve._estimator import CountingEstimator, ListsAlternatives
+from bayesieve._scorecard import CountTerms, InputColumn, Kind, Scorecard, Slopes, Term
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._matrix import canonical
 from bayesieve.counts._selection import documents_with
@@ -42,9 +44,9 @@ _MOST_LOOKED_AT = 500_000
 class SupportClassifier(ClassifierMixin):
     """Prediction from the selected columns alone.
 
-    A subclass sets ``support_indices_``, ``classes_`` and ``class_log_prior_``, and
-    gives `_support_log_likelihood`. One whose scores are linear in counts or presences
-    gives `_term_logs` and `_values`; another explains its rows by `_explained`.
+    A subclass sets ``support_indices_``, ``classes_`` and ``class_log_prior_``. One
+    whose scores are linear in counts or presences gives `_term_logs` and `_values`;
+    another gives `_support_log_likelihood`, `_explained` and `_scorecard`.
     """
 
     _positive_only: ClassVar[bool] = False
@@ -142,9 +144,9 @@ class SupportClassifier(ClassifierMixin):
         """Score of each class before any feature is looked at."""
         return np.asarray(self.class_log_prior_)
 
-    @abstractmethod
     def _support_log_likelihood(self, part: Any) -> np.ndarray:
         """Log-likelihood of the selected columns, shape (n_samples, n_classes)."""
+        return Slopes.from_logs(*self._term_logs()).scores(self._values(part))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Log of the joint probability of class and selected features.
@@ -228,6 +230,39 @@ class SupportClassifier(ClassifierMixin):
     def _support_names(self) -> list[str]:
         named, chosen = self._named(), self.support_indices_
         return [f"x{j}" for j in chosen.tolist()] if named is None else [*named(chosen)]
+
+    # ---------------------------------------------------------------- scorecard
+
+    def _scorecard(self) -> Scorecard:
+        check_is_fitted(self)
+        kind, binarize = self._score_input()
+        places = tuple(range(len(self.support_indices_)))
+        slopes = Slopes.from_logs(*self._term_logs())
+        return self._card_of(
+            [kind] * len(places), [CountTerms(places, slopes, binarize)]
+        )
+
+    def _score_input(self) -> tuple[Kind, float | None]:
+        """What counts must be, and the threshold of those that are present."""
+        if self._count_kind() == "count":
+            return "count", None
+        if self.binarize is None:
+            return "binary", None
+        return "finite", float(self.binarize)
+
+    def _card_of(self, kinds: Sequence[Kind], terms: Sequence[Term]) -> Scorecard:
+        """The scorecard of terms that read the selected columns."""
+        columns = zip(
+            self._support_names(), self.support_indices_.tolist(), kinds, strict=True
+        )
+        return Scorecard(
+            self.classes_,
+            self._start_scores(),
+            tuple(InputColumn(*own) for own in columns),
+            tuple(terms),
+            self.n_features_in_,
+            owner=type(self).__name__,
+        )
 
     # ------------------------------------------------------------- fitted views
 
@@ -358,13 +393,3 @@ def _normalised(joint: np.ndarray) -> np.ndarray:
 def alpha_constraint() -> list[Any]:
     """Smoothing: a number >= 0, or one for each feature."""
     return [Interval(Real, 0, None, closed="left"), "array-like"]
-
-
-def linear_scores(part: Any, log_weights: np.ndarray) -> np.ndarray:
-    """``X @ W.T`` where W may hold minus infinity: 0 times it is 0."""
-    impossible = np.isneginf(log_weights)
-    if not impossible.any():
-        return np.asarray(part @ log_weights.T)
-    scores = np.asarray(part @ np.where(impossible, 0.0, log_weights).T)
-    scores[np.asarray(part @ impossible.T.astype(np.float64)) > 0] = -np.inf
-    return scores

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesieve._scorecard import Slopes
 from bayesieve.naive_bayes._term_values import LinearTerms, finite_mean
 
 __all__ = ["linear_terms"]
@@ -41,9 +42,9 @@ def linear_terms(
     rows = sparse.csr_array(rows, dtype=np.float64, copy=True)
     rows.eliminate_zeros()
     rows.sort_indices()
-    never, always = np.isneginf(present), np.isneginf(absent)
-    offset = np.where(always, 0.0, absent)
-    slopes = present - offset
+    own = Slopes.from_logs(present, absent)
+    never, always, offset = own.never, own.always, own.offset
+    slopes = np.where(never, -np.inf, own.slope)
     slopes = slopes - finite_mean(slopes, axis=1)[:, None]
     terms = np.arange(rows.shape[1])
     held = sparse.csr_array(part) if sparse.issparse(part) else part

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesieve._description import Description, Saved, SelfDescribing
+from bayesieve._scorecard import Scorecard
 from bayesieve.naive_bayes._class_weight import count_by_class
 from bayesieve.naive_bayes._explained_terms import ExplainedTerm, explanation_of
 from bayesieve.naive_bayes._explanation import Explanation
@@ -131,6 +132,15 @@ class LogLikelihoodNB(SearchedNB):
             return super().predict_joint_log_proba(X)
         logs = _LogLikelihoodRows.from_rows(self, X, self.classes_.shape[0])
         return np.asarray(DenseTerms(logs).scores(self.weights_, self.class_log_prior_))
+
+    def _scorecard(self) -> Scorecard:
+        if self.input == "log_likelihood":
+            raise ValueError(
+                f"A {type(self).__name__} of ready-made log-likelihoods cannot be "
+                "exported: its terms are computed elsewhere. "
+                "Hint: fit it with input='table'."
+            )
+        return super()._scorecard()
 
     def _explained(self, X: Any) -> Explanation:
         if self.input == "table":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, Saved, TableShapes
+from bayesieve._scorecard import LookupTerm, Term, axis_of
 from bayesieve.naive_bayes._explained_terms import (
     ExplainedTerm,
     term_of_grid,
@@ -167,6 +168,21 @@ class ShapedNB(TextWeightedNB):
             mean, shared = term_of_grid(own, weight * own.lifts(shares), cells)
             name = _pair_name(names, columns)
             found.append(ExplainedTerm(name, own.columns, mean, shared))
+        return found
+
+    def _score_terms(self, places: Mapping[int, int]) -> list[Term]:
+        found = super()._score_terms(places)
+        if not self._is_shaped:
+            return found
+        cuts, shares = self._cuts(), self._shares()
+        for own, weight in zip(self.pair_shapes_, self.pair_weights_, strict=True):
+            axes = tuple(
+                axis_of(cuts[j], places[j], cells)
+                for j, cells in zip(own.columns, own.cells, strict=True)
+            )
+            table = weight * own.lifts(shares)
+            grid = table[:-1].reshape(*own.shape, -1)
+            found.append(LookupTerm(axes, grid, table[-1]))
         return found
 
     @property

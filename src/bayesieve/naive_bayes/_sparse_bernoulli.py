@@ -159,19 +159,6 @@ class SparseBernoulliNB(SparseNaiveBayes):
     def _class_weights(self) -> dict[str, Any]:
         return class_weights(self.classes_, logit(self.feature_log_prob_))
 
-    def _support_log_likelihood(self, part: Any) -> np.ndarray:
-        present = self._values(part)
-        never = np.isneginf(self.feature_log_prob_)  # both only with alpha = 0
-        always = np.isneginf(self._absent_log_prob)
-        absent_log = np.where(always, 0.0, self._absent_log_prob)
-        weights = np.where(never, 0.0, self.feature_log_prob_) - absent_log
-        scores: np.ndarray = np.asarray(present @ weights.T) + absent_log.sum(axis=1)
-        if never.any() or always.any():
-            unexpected = np.asarray(present @ never.T.astype(np.float64))
-            met = np.asarray(present @ always.T.astype(np.float64))
-            scores[(unexpected > 0) | (met < always.sum(axis=1))] = -np.inf
-        return scores
-
     def _values(self, part: Any) -> Any:
         return presence(part, self.binarize, self._refuse, type(self).__name__)
 

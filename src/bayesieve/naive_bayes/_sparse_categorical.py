@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesieve._compat import Interval
 from bayesieve._description import Saved
+from bayesieve._scorecard import UNKNOWN, Kind, LookupTerm, Scorecard, Values
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.naive_bayes._explained_terms import (
@@ -21,9 +22,11 @@ from bayesieve.naive_bayes._explained_terms import (
 from bayesieve.naive_bayes._explanation import Explanation
 from bayesieve.preprocessing._category_codes import (
     CategoryCounter,
-    Values,
     code_columns,
     table_columns,
+)
+from bayesieve.preprocessing._category_codes import (
+    Values as KnownValues,
 )
 from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.solvers._selection import Selection
@@ -134,7 +137,7 @@ class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
         "_category_rows": Saved("floats", "categories", domain="counts", optional=True),
     }
     #: Values of the selected columns; None where all of them hold codes.
-    _support_values: Values | None = None
+    _support_values: KnownValues | None = None
     #: Training rows with each category of the selected columns, one column after
     #: another; None from files of an earlier version.
     _category_rows: np.ndarray | None = None
@@ -222,7 +225,7 @@ class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
             found.append(values)
         return found
 
-    def _known_values(self) -> Values:
+    def _known_values(self) -> KnownValues:
         if self._support_values is None:
             return [None] * self.k_
         return self._support_values
@@ -255,6 +258,28 @@ class SparseCategoricalNB(CategoryCounter, SparseNaiveBayes):
             known = codes < log_prob.shape[1]
             scores[known] += log_prob.T[codes[known]]
         return scores
+
+    def _scorecard(self) -> Scorecard:
+        check_is_fitted(self)
+        kinds: list[Kind] = []
+        terms = []
+        silent = np.zeros(self.classes_.shape[0])  # a value that was not met
+        for place, (own, log_prob) in enumerate(
+            zip(self._known_values(), self.feature_log_prob_, strict=True)
+        ):
+            kinds.append("code" if own is None else "category")
+            values = range(log_prob.shape[1]) if own is None else own
+            parts = {value: part for part, value in enumerate(values)}
+            missing = parts.pop(None, UNKNOWN)
+            axis = Values(
+                place,
+                tuple(parts),
+                np.array([*parts.values()], dtype=np.int64),
+                missing,
+                UNKNOWN,
+            )
+            terms.append(LookupTerm((axis,), log_prob.T, silent))
+        return self._card_of(kinds, terms)
 
     def _explained(self, X: Any, part: Any, index: Any) -> Explanation:
         names, inputs = self._support_names(), self._given(X, part)

@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import Interval, StrOptions
 from bayesieve._description import Saved, mean_weights
+from bayesieve._scorecard import NormalTerms, Scorecard
 from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import SparseNaiveBayes
 from bayesieve.naive_bayes._explained_terms import (
@@ -184,6 +186,12 @@ class SparseGaussianNB(SparseNaiveBayes):
             if certain.any():
                 scores[_misses(part, mean, certain), c] = -np.inf
         return scores
+
+    def _scorecard(self) -> Scorecard:
+        check_is_fitted(self)
+        places = tuple(range(self.k_))
+        terms = NormalTerms(places, self.theta_.T, self.var_.T)
+        return self._card_of(["finite"] * self.k_, [terms])
 
     def _explained(self, X: Any, part: Any, index: Any) -> Explanation:
         names, counts = self._support_names(), self.class_count_

@@ -12,7 +12,6 @@ from bayesieve.counts import ClassCounts
 from bayesieve.naive_bayes._base import (
     SparseNaiveBayes,
     alpha_constraint,
-    linear_scores,
 )
 from bayesieve.solvers._selection import Selection
 
@@ -162,9 +161,6 @@ class SparseMultinomialNB(SparseNaiveBayes):
 
     def _class_weights(self) -> dict[str, Any]:
         return class_weights(self.classes_, self.feature_log_prob_)
-
-    def _support_log_likelihood(self, part: Any) -> np.ndarray:
-        return linear_scores(self._values(part), self.feature_log_prob_)
 
     def _values(self, part: Any) -> Any:
         values = part.data if sparse.issparse(part) else part

@@ -18,6 +18,7 @@ from bayesieve._description import (
     class_weights,
     logit,
 )
+from bayesieve._scorecard import InputColumn, Scorecard, Slopes, TextTerms
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import TextSource
 from bayesieve.counts._selection import documents_with, prune
@@ -29,7 +30,6 @@ from bayesieve.naive_bayes._penalty_choice import (
     choice_described,
     drop_choice,
 )
-from bayesieve.naive_bayes._sparse_bernoulli import SparseBernoulliNB
 from bayesieve.naive_bayes._text_arguments import checked_texts
 from bayesieve.naive_bayes._text_weighting import WeighsTerms
 from bayesieve.solvers._selection import Selection
@@ -655,14 +655,6 @@ class SparseTextNB(WeighsTerms):
             texts, n_jobs=self.n_jobs, decode_error=self.decode_error
         )
 
-    def _support_log_likelihood(self, part: Any) -> np.ndarray:
-        # With log-probabilities of absence that are 0, this is the multinomial model.
-        if not hasattr(self, "weights_"):
-            return SparseBernoulliNB._support_log_likelihood(self, part)
-        absent = self.weights_ * self._absent_log_prob
-        slope = self.weights_ * self.feature_log_prob_ - absent
-        return np.asarray(part @ slope.T + absent.sum(axis=1))
-
     def _start_scores(self) -> np.ndarray:
         return self._start if hasattr(self, "weights_") else self.class_log_prior_
 
@@ -672,6 +664,19 @@ class SparseTextNB(WeighsTerms):
     def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
         weights = np.reshape(getattr(self, "weights_", 1.0), (-1, 1))
         return weights * self.feature_log_prob_.T, weights * self._absent_log_prob.T
+
+    def _scorecard(self) -> Scorecard:
+        check_is_fitted(self)
+        slopes = Slopes.from_logs(*self._term_logs())
+        terms = TextTerms(0, tuple(self.support_terms_), self._options, slopes)
+        return Scorecard(
+            self.classes_,
+            self._start_scores(),
+            (InputColumn("text", 0, "text"),),
+            (terms,),
+            1,
+            owner=type(self).__name__,
+        )
 
     def _spans(self, text: str) -> list[tuple[int, int, int]]:
         """Where the selected terms stand in a text: start, end, number of the term.

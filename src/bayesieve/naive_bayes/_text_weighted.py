@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, Saved
+from bayesieve._scorecard import Slopes, Term, TextTerms
 from bayesieve.naive_bayes._explained_terms import ExplainedTerm
 from bayesieve.naive_bayes._text_terms import WeightedNGrams
 from bayesieve.naive_bayes._weighted import WeightedNaiveBayes
@@ -111,6 +113,17 @@ class TextWeightedNB(WeightedNaiveBayes):
                         (met[:, 0].astype(np.int64),),
                     )
                 )
+        return found
+
+    def _score_terms(self, places: Mapping[int, int]) -> list[Term]:
+        found = super()._score_terms(places)
+        for own in self._texts:
+            if own.weights.size:
+                slope = own.weights[:, None] * own.ngrams.slope
+                slopes = Slopes.from_logs(slope, np.zeros_like(slope))
+                options = own.ngrams.options
+                place = places[own.column]
+                found.append(TextTerms(place, tuple(own.terms), options, slopes))
         return found
 
     # ------------------------------------------------------------------- fitted views

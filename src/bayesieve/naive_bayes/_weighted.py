@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, Saved, TableColumns
+from bayesieve._scorecard import (
+    InputColumn,
+    Kind,
+    LookupTerm,
+    Scorecard,
+    Term,
+    axis_of,
+)
 from bayesieve.naive_bayes._class_weight import class_factors, count_by_class
 from bayesieve.naive_bayes._explained_terms import (
     ExplainedTerm,
@@ -25,6 +33,7 @@ from bayesieve.preprocessing._prepare import (
     part_indexes,
     partition_table,
 )
+from bayesieve.preprocessing._table_columns import TableReader
 from bayesieve.preprocessing._table_input import (
     LabelledRows,
     TableEstimator,
@@ -270,10 +279,14 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         terms = PartTerms(parts, self._used_tables, self.classes_.shape[0])
         return np.asarray(terms.scores(self.weights_[used], self._start_scores()))
 
+    @property
+    def _spread(self) -> float:
+        """Half a row, as a share of all: what the last smoothing spreads."""
+        return 0.5 / (float(self.class_count_.sum()) + 1.0)
+
     def _smoothed(self, scores: np.ndarray) -> np.ndarray:
         """Posterior with half a row spread over the classes."""
-        n_classes = scores.shape[1]
-        share = 0.5 / (float(self.class_count_.sum()) + 1.0)
+        n_classes, share = scores.shape[1], self._spread
         posterior = np.exp(log_posterior(scores))
         return np.asarray((posterior + share / n_classes) / (1.0 + share))
 
@@ -351,6 +364,36 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
             found.append(ExplainedTerm(names[j], (j,), mean, shared))
         return found
 
+    def _scorecard(self) -> Scorecard:
+        check_is_fitted(self, "weights_")
+        used, names = self.support_indices_.tolist(), self._column_names()
+        places = {column: place for place, column in enumerate(used)}
+        reader = self._reader
+        columns = [
+            InputColumn(names[j], j, _kind_of(reader, j), reader.origins.get(j))
+            for j in used
+        ]
+        return Scorecard(
+            self.classes_,
+            self._start_scores(),
+            tuple(columns),
+            tuple(self._score_terms(places)),
+            self.n_features_in_,
+            self._spread,
+            type(self).__name__,
+        )
+
+    def _score_terms(self, places: Mapping[int, int]) -> list[Term]:
+        """The weighted terms; `places` are those of the columns in use."""
+        cuts = self._cuts()
+        silent = np.zeros(self.classes_.shape[0])
+        return [
+            LookupTerm((axis_of(cuts[j], places[j]),), self.weights_[j] * table, silent)
+            for j, table in zip(
+                self._used_columns().tolist(), self._used_tables, strict=True
+            )
+        ]
+
     @property
     def support_(self) -> np.ndarray:
         """Boolean mask of the columns with a weight, shape (n_features_in_,)."""
@@ -390,3 +433,12 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
         lift = table - (table @ prior)[:, None]
         away = np.abs(lift - share @ lift)
         return float(weight) * float(share @ away @ prior)
+
+
+def _kind_of(reader: TableReader, column: int) -> Kind:
+    """What a column of a table holds, as a scorecard calls it."""
+    if reader.text[column]:
+        return "note"
+    if reader.categorical[column]:
+        return "category"
+    return "time" if reader.temporal[column] else "number"
