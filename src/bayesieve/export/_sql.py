@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesieve._scorecard import InputColumn, Scorecard, TextTerms
 from bayesieve.export._dialects import DIALECTS, Dialect, balanced
+from bayesieve.export._reduced import contrasted
 from bayesieve.export._scorecard import scorecard_of
 from bayesieve.export._sql_counts import Counted
 from bayesieve.export._sql_query import Level, Query, outputs_of
@@ -98,7 +99,8 @@ def to_sql(
             "The 'dialect' parameter of to_sql must be one of "
             f"{', '.join(map(repr, DIALECTS))}. Got {dialect!r}."
         )
-    sql, card = DIALECTS[dialect], scorecard_of(model, feature_names)
+    sql = DIALECTS[dialect]
+    card = contrasted(scorecard_of(model, feature_names))
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(sql.name(part, "The name of a table") for part in parts)
     written = _Writer(card, sql, source, order_by, prediction, probability)
@@ -142,7 +144,7 @@ class _Writer:
                 "'prediction' and 'probability'."
             )
         self._first: Level = []
-        self._scores: list[list[str]] = [[] for _ in shares]
+        self._scores: list[list[str]] = [[] for _ in card.start]
         self._valid: list[str] = []
 
     def of_rows(self, text: str | None, key: str | None) -> str:
@@ -173,6 +175,7 @@ class _Writer:
                 self._valid.append(f"bayesieve_there_{number} = 1")
         query.add(self._first)
         query.add(rows.second)
+        query.add(rows.third)
         by_key = [quoted or "rowid"] if dialect.key == "sqlite" else []
         return self._finished(query, self._order or by_key)
 

@@ -145,14 +145,14 @@ def outputs_of(
     card : Scorecard
     dialect : Dialect
     scores : sequence of sequences of str
-        For each class, what is added to its start.
+        For each score, what is added to its start.
     valid : sequence of str
         What a row must fulfil; others get no label and no probabilities.
     names : sequence of str or None
         Quoted names of the prediction and of the probability of each class; None
         leaves it out.
     """
-    n_classes, write = card.n_classes, dialect.number
+    write = dialect.number
     start = np.where(np.isneginf(card.start), NEVER, card.start).tolist()
     sums = [
         balanced([write(s), *own], "({} + {})")
@@ -161,8 +161,39 @@ def outputs_of(
     if valid:
         allowed = balanced(list(valid), "({} AND {})")
         sums = [f"CASE WHEN {allowed} THEN {own} END" for own in sums]
+    query.add([(f"bayesieve_s{c}", own) for c, own in enumerate(sums)])
+    outputs_from = _of_difference if len(sums) < card.n_classes else _of_scores
+    return outputs_from(query, card, dialect, names)
+
+
+def _of_difference(
+    query: Query, card: Scorecard, dialect: Dialect, names: Sequence[str | None]
+) -> Level:
+    """Results for two classes from the difference of their scores."""
+    write, own = dialect.number, "bayesieve_s0"
+    first, second = (dialect.label(label) for label in card.labels.tolist())
+    outputs: Level = []
+    if names[0] is not None:
+        found = f"CASE WHEN {own} > 0 THEN {second} WHEN {own} <= 0 THEN {first} END"
+        outputs.append((names[0], found))
+    if names[1] is None:
+        return outputs
+    # Beyond it a probability is 0 or 1, and EXP overflows in some databases.
+    far = write(700.0)
+    within = f"CASE WHEN {own} > {far} THEN {far} WHEN {own} < -{far} THEN -{far} ELSE {own} END"
+    query.add([("bayesieve_odds", f"EXP({within})")])
+    shares = [write(1.0), "bayesieve_odds"]
+    total = f"({write(1.0)} + bayesieve_odds)"
+    return outputs + _probabilities(card, dialect, names[1:], shares, total)
+
+
+def _of_scores(
+    query: Query, card: Scorecard, dialect: Dialect, names: Sequence[str | None]
+) -> Level:
+    """Results from the scores of all classes, of which some may be impossible."""
+    n_classes, write = card.n_classes, dialect.number
+    start = np.where(np.isneginf(card.start), NEVER, card.start).tolist()
     raw = [f"bayesieve_s{c}" for c in range(n_classes)]
-    query.add(list(zip(raw, sums, strict=True)))
     query.add([("bayesieve_top", dialect.largest(raw))])
     nobodys = f"bayesieve_top <= {write(_IMPOSSIBLE)}"
     best = write(max(start))
@@ -201,11 +232,25 @@ def outputs_of(
         ]
     )
     query.add([("bayesieve_total", balanced(shares, "({} + {})"))])
-    spread = card.spread
-    for name, share in zip(names[1:], shares, strict=True):
-        found = f"{share} / bayesieve_total"
+    return outputs + _probabilities(
+        card, dialect, names[1:], shares, "bayesieve_total"
+    )
+
+
+def _probabilities(
+    card: Scorecard,
+    dialect: Dialect,
+    names: Sequence[str | None],
+    shares: Sequence[str],
+    total: str,
+) -> Level:
+    """Probabilities under their names, from shares of a total."""
+    spread, write, outputs = card.spread, dialect.number, []
+    for name, share in zip(names, shares, strict=True):
+        found = f"{share} / {total}"
         if spread:
-            found = f"({found} + {write(spread / n_classes)}) / {write(1.0 + spread)}"
+            added = write(spread / card.n_classes)
+            found = f"({found} + {added}) / {write(1.0 + spread)}"
         assert name is not None
         outputs.append((name, found))
     return outputs
