@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
-from tests.export.sql_checks import check_rows, compare
+from tests.export.sql_checks import check_rows, compare, term_table
 from tests.persistence.models import NOTED, TEXTS, YES_NO, Y, examples
 
 import bayesieve as bs
@@ -150,19 +150,6 @@ def test_accents_and_spark_without_a_key_are_refused():
 # ---------------------------------------------------------------- tables of terms
 
 
-def term_table(texts, options, *, merged=True):
-    """A row for each text and term, with its count; a text without any has one too."""
-    analyze = CountVectorizer(**options).build_analyzer()
-    rows = []
-    for place, text in enumerate(texts):
-        terms = analyze(text) or ["*"]
-        if merged:
-            rows += [(place, term, terms.count(term)) for term in sorted(set(terms))]
-        else:
-            rows += [(place, term, 1) for term in terms]
-    return pd.DataFrame(rows, columns=["doc", "term", "n"])
-
-
 @pytest.mark.parametrize(
     "name", ["text", "text bernoulli", "text weights", "text char", "text pattern"]
 )
@@ -274,15 +261,3 @@ def test_thousands_of_terms(engine):
     sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
     _, found = engine.query(sql, long)
     compare(found, model.predict(frame), model.predict_proba(frame), model.classes_)
-
-
-# ---------------------------------------------------------------------- real data
-
-
-@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.UnspacedTextWarning")
-@pytest.mark.parametrize("name", ["trec", "sms_spam", "chnsenticorp_htl"])
-def test_real_texts(name, real_data, duckdb_engine):
-    frame = real_data(name).sample(2000, random_state=0)
-    texts = frame["text"].fillna("").str.replace("\0", " ").tolist()
-    model = bs.SparseTextNB(300, ngram_range=(1, 2)).fit(texts, frame["label"])
-    check_rows(duckdb_engine, model, texts)

@@ -134,9 +134,7 @@ class Dialect:
         """The largest of some numbers."""
         return balanced(values, "GREATEST({}, {})")
 
-    def pick(
-        self, values: Sequence[float], place: str, *, whole: bool = False
-    ) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """The number at a place, which counts from one; with `whole`, an integer."""
         raise NotImplementedError
 
@@ -186,7 +184,7 @@ class Dialect:
 class DuckDB(Dialect):
     """DuckDB 1.4 and newer."""
 
-    key, title, leaves_out, most_listed = "duckdb", "DuckDB", "EXCLUDE", 64
+    key, title, leaves_out, most_listed = "duckdb", "DuckDB", "EXCLUDE", 10
 
     def number(self, value: float) -> str:
         """As a double: a literal without an exponent is a decimal."""
@@ -204,9 +202,7 @@ class DuckDB(Dialect):
         """Of nanosecond timestamps."""
         return f"epoch_ns({column})"
 
-    def pick(
-        self, values: Sequence[float], place: str, *, whole: bool = False
-    ) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """An element of a constant list."""
         write = str if whole else self.number
         return f"([{', '.join(map(write, values))}])[{place}]"
@@ -264,9 +260,7 @@ class Postgres(Dialect):
         """Exact: the seconds are numeric."""
         return f"EXTRACT(EPOCH FROM {column})::numeric * 1000000"
 
-    def pick(
-        self, values: Sequence[float], place: str, *, whole: bool = False
-    ) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """An element of a constant array."""
         listed = ",".join(repr(int(v) if whole else float(v)) for v in values)
         kind = "bigint" if whole else "double precision"
@@ -298,9 +292,7 @@ class Spark(Dialect):
         """Of the moment; that of a date is its midnight in the session's zone."""
         return f"unix_micros(CAST({column} AS TIMESTAMP))"
 
-    def pick(
-        self, values: Sequence[float], place: str, *, whole: bool = False
-    ) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """An element of a constant array."""
         listed = [f"{value}L" if whole else self.number(value) for value in values]
         return f"element_at(array({', '.join(listed)}), {place})"
@@ -383,9 +375,7 @@ class SQLite(Dialect):
         """The scalar maximum has its own name."""
         return balanced(values, "MAX({}, {})")
 
-    def pick(
-        self, values: Sequence[float], place: str, *, whole: bool = False
-    ) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """By halves: there are no arrays."""
 
         def halved(first: int, last: int) -> str:

@@ -36,7 +36,7 @@ MOST_MERGED = 1024
 _Linear = TypeVar("_Linear", CountTerms, TextTerms)
 
 
-# ----------------------------------------------------------------- two classes, one score
+# ------------------------------------------------------------ two classes, one score
 
 
 def contrasted(card: Scorecard) -> Scorecard:
@@ -167,7 +167,7 @@ class Table:
         return prod(self.values.shape[:-1])
 
     def with_added(self, other: Table, most: int) -> Table | None:
-        """This and a table of some of its columns as one, unless it grew too large."""
+        """One table with another of some of its columns; None if too large."""
         mine, others, places = [], [], []
         for column, own in zip(self.columns, self.places, strict=True):
             added = np.zeros_like(own)

@@ -154,7 +154,7 @@ class _Writer:
         names = [f"t.{dialect.name(own.name, 'A column')}" for own in card.columns]
         quoted = None if key is None else dialect.name(key, "The key")
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
-        query = self._source_of(quoted, len(texts))
+        query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
         for name, values in rows.tables:
             query.table(f"{name}(value, part)", values)
@@ -179,11 +179,13 @@ class _Writer:
         by_key = [quoted or "rowid"] if dialect.key == "sqlite" else []
         return self._finished(query, self._order or by_key)
 
-    def _source_of(self, key: str | None, n_texts: int) -> Query:
+    def _source_of(
+        self, key: str | None, n_texts: int, columns: Sequence[str]
+    ) -> Query:
         """The table, and beside it the scores of its texts."""
         dialect = self._dialect
         if not n_texts:
-            return Query(dialect, self._source, key=key or "rowid")
+            return Query(dialect, self._source, key=key or "rowid", used=columns)
         if key is None and dialect.key == "spark":
             raise ValueError(
                 "Texts in Spark need a column that tells the rows apart. Got key=None."

@@ -1,7 +1,7 @@
 """One SELECT from levels of expressions, each of which sees those before it.
 
 Databases differ in how a column that is needed on the way is left out at the end:
-DuckDB and Spark name it, PostgreSQL computes it beside the row, SQLite joins by a key.
+DuckDB and Spark name it, PostgreSQL computes beside the row, SQLite joins by a key.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Query:
         SQLite: quoted name of the key by which results are joined to the rows.
     keep : str or None
         What the result has of the rows; None: all columns.
+    used : sequence of str
+        PostgreSQL: the columns of rows that expressions use, with their table.
     """
 
     def __init__(
@@ -44,9 +46,10 @@ class Query:
         joins: str = "",
         key: str = "rowid",
         keep: str | None = None,
+        used: Sequence[str] = (),
     ) -> None:
         self._dialect, self._source, self._joins = dialect, source, joins
-        self._key, self._keep = key, keep
+        self._key, self._keep, self._used = key, keep, used
         self._levels: list[Level] = []
         #: Tables that are given beforehand: name, with columns, and their query.
         self.before: list[tuple[str, str]] = []
@@ -97,13 +100,25 @@ class Query:
         return f"SELECT {kept},\n  {last}\nFROM {inner}"
 
     def _beside(self, last: str) -> str:
-        """Each level beside the row; OFFSET keeps it from being computed twice."""
-        inner = f"{self._source} AS t{self._joins}"
-        for number, level in enumerate(self._levels):
+        """Levels beside the row, which takes each column it needs once.
+
+        PostgreSQL counts every mention of a column of the row, and has a limit. OFFSET
+        keeps a level from being computed as often as it is named.
+        """
+        used = ", ".join(self._used)
+        inner, joins = f"(SELECT {used}\n  OFFSET 0) AS t", ""
+        if self._keep is not None:
+            inner, joins = f"{self._source} AS t", self._joins
+        for level in self._levels:
             listed = _listed(level)
-            own = f"(SELECT {listed}\n  OFFSET 0) AS bayesieve_l{number}"
-            inner += f"\nCROSS JOIN LATERAL {own}"
-        return f"SELECT {self._keep or 't.*'},\n  {last}\nFROM {inner}"
+            inner = f"(SELECT t.*,\n  {listed}\nFROM {inner}{joins}\n  OFFSET 0) AS t"
+            joins = ""
+        if self._keep is not None:
+            return f"SELECT {self._keep},\n  {last}\nFROM {inner}"
+        return (
+            f"SELECT t.*, bayesieve_results.*\nFROM {self._source} AS t\n"
+            f"CROSS JOIN LATERAL (SELECT {last}\nFROM {inner}) AS bayesieve_results"
+        )
 
     def _joined(self, last: str) -> str:
         """Each level as a table of its own, and the rows joined at the end."""
@@ -180,7 +195,10 @@ def _of_difference(
         return outputs
     # Beyond it a probability is 0 or 1, and EXP overflows in some databases.
     far = write(700.0)
-    within = f"CASE WHEN {own} > {far} THEN {far} WHEN {own} < -{far} THEN -{far} ELSE {own} END"
+    within = (
+        f"CASE WHEN {own} > {far} THEN {far} "
+        f"WHEN {own} < -{far} THEN -{far} ELSE {own} END"
+    )
     query.add([("bayesieve_odds", f"EXP({within})")])
     shares = [write(1.0), "bayesieve_odds"]
     total = f"({write(1.0)} + bayesieve_odds)"
@@ -232,9 +250,7 @@ def _of_scores(
         ]
     )
     query.add([("bayesieve_total", balanced(shares, "({} + {})"))])
-    return outputs + _probabilities(
-        card, dialect, names[1:], shares, "bayesieve_total"
-    )
+    return outputs + _probabilities(card, dialect, names[1:], shares, "bayesieve_total")
 
 
 def _probabilities(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -318,13 +319,22 @@ def _steps(table: Table, column: int) -> np.ndarray:
 def _tree(
     bounds: Sequence[float], parts: Sequence[str], compare: Callable[[float], str]
 ) -> str:
-    """The part of an interval by halves: few comparisons, and no depth."""
-    if len(parts) == 1:
+    """The part of an interval by quarters: few comparisons, few levels, no depth."""
+    n_parts = len(parts)
+    if n_parts == 1:
         return parts[0]
-    middle = len(parts) // 2
-    low = _tree(bounds[: middle - 1], parts[:middle], compare)
-    high = _tree(bounds[middle:], parts[middle:], compare)
-    return f"CASE WHEN {compare(bounds[middle - 1])} THEN {low} ELSE {high} END"
+    edges = (
+        [n_parts * own // 4 for own in range(5)] if n_parts > 4 else range(n_parts + 1)
+    )
+    pieces = [
+        _tree(bounds[first : last - 1], parts[first:last], compare)
+        for first, last in pairwise(edges)
+    ]
+    cases = " ".join(
+        f"WHEN {compare(bounds[last - 1])} THEN {piece}"
+        for last, piece in zip(edges[1:-1], pieces[:-1], strict=True)
+    )
+    return f"CASE {cases} ELSE {pieces[-1]} END"
 
 
 def _most_whole(bound: float) -> int:
