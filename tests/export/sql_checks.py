@@ -60,3 +60,18 @@ def term_table(texts, options, *, merged=True):
         else:
             rows += [(place, term, 1) for term in terms]
     return pd.DataFrame(rows, columns=["doc", "term", "n"])
+
+
+def in_rows(frame):
+    """Counts in columns as a row for each of them."""
+    long = frame.melt(ignore_index=False, var_name="term", value_name="n")
+    return long.reset_index(names="doc")
+
+
+def check_terms(engine, model, X, long, count="n"):
+    """The query gives every document of a table of terms what the model does."""
+    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count=count)
+    names, found = engine.query(sql, long)
+    assert names[:2] == ["doc", "prediction"]
+    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+    return found

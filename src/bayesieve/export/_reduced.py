@@ -11,29 +11,24 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
-from typing import TypeVar
 
 import numpy as np
 
 from bayesieve._scorecard import (
     UNKNOWN,
     Axis,
-    CountTerms,
     Intervals,
     LookupTerm,
     NormalTerms,
     Scorecard,
     Slopes,
     Term,
-    TextTerms,
 )
 
 __all__ = ["Cells", "Table", "cells_of", "contrasted", "tables_of"]
 
 #: Numbers in a table of several terms, unless these alone are as many.
 MOST_MERGED = 1024
-
-_Linear = TypeVar("_Linear", CountTerms, TextTerms)
 
 
 # ------------------------------------------------------------ two classes, one score
@@ -66,10 +61,6 @@ def _difference(term: Term) -> Term:
     if isinstance(term, LookupTerm):
         return replace(term, table=np.diff(term.table), unknown=np.diff(term.unknown))
     assert not isinstance(term, NormalTerms)
-    return _with_difference(term)
-
-
-def _with_difference(term: _Linear) -> _Linear:
     own = term.slopes
     none = np.zeros((own.slope.shape[0], 1), dtype=bool)
     slopes = Slopes(np.diff(own.slope), np.diff(own.offset), none, none)
