@@ -14,7 +14,7 @@ __all__ = ["Plan", "l1_of_frame", "l1_of_matrix"]
 
 #: Entries times classes up to which a rival with weights is fitted beside the proven
 #: selection, and rows are fitted again; a few seconds.
-_RIVAL_WORK, _REFIT_WORK, _PAIRS_WORK = 2e7, 6e7, 2e6
+_RIVAL_WORK, _REFIT_WORK, _PAIRS_WORK = 2e7, 2e7, 2e6
 
 
 @dataclass(frozen=True)
