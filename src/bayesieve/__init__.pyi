@@ -6,6 +6,8 @@ from . import exceptions as exceptions
 from . import io as io
 from . import metrics as metrics
 from .counts import ClassCounts as ClassCounts
+from .export import onnx_inputs as onnx_inputs
+from .export import to_onnx as to_onnx
 from .feature_extraction import to_vectorizer as to_vectorizer
 from .feature_selection import FDRScreener as FDRScreener
 from .feature_selection import Interactions as Interactions

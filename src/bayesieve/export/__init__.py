@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayesieve.export._onnx import to_onnx
+from bayesieve.export._onnx_rows import onnx_inputs
 from bayesieve.export._scorecard import read_columns, scorecard_of
 
-__all__ = ["read_columns", "scorecard_of"]
+__all__ = ["onnx_inputs", "read_columns", "scorecard_of", "to_onnx"]

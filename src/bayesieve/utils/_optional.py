@@ -14,6 +14,7 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "cli": ("duckdb", "pyarrow", "pandas", "python-calamine", "shtab"),
     "dask": ("dask", "distributed"),
+    "onnx": ("onnx", "skl2onnx"),
 }
 
 
