@@ -5,5 +5,6 @@ from __future__ import annotations
 from bayesieve.export._onnx import to_onnx
 from bayesieve.export._onnx_rows import onnx_inputs
 from bayesieve.export._scorecard import read_columns, scorecard_of
+from bayesieve.export._skl2onnx import register_onnx
 
-__all__ = ["onnx_inputs", "read_columns", "scorecard_of", "to_onnx"]
+__all__ = ["onnx_inputs", "read_columns", "register_onnx", "scorecard_of", "to_onnx"]

@@ -25,6 +25,7 @@ __all__ = [
     "MATRIX",
     "NO_INTEGER",
     "TICKS_OF",
+    "check_matrix",
     "label_of",
     "label_values",
     "probabilities_of",
@@ -127,7 +128,7 @@ def to_onnx(
             f"Got a {card.owner} of texts. Hint: texts='counts' takes counts of the "
             "selected terms; to_sklearn takes texts."
         )
-    given = _Inputs(card, _form(card, inputs, model), dtype, missing)
+    given = _Inputs(card, _form(card, inputs), dtype, missing)
     graph = Graph({"label", "probabilities"})
     declared, scores = given.declare(graph)
     labels = label_values(card)
@@ -219,27 +220,38 @@ def _checked_dtype(dtype: Any) -> type:
     )
 
 
-def _form(card: Scorecard, inputs: str, model: Any) -> str:
-    """Whether rows come as one matrix or by columns."""
-    if not card.columns:
-        return "matrix"  # a row has to be somewhere
-    mixed = word_columns(card) | {
+def check_matrix(card: Scorecard) -> None:
+    """Refuse columns that are no numbers of a matrix."""
+    mixed = _mixed(card)
+    if mixed:
+        own = card.columns[min(mixed)]
+        kinds = {"category": "strings", "number": "large integers"}
+        raise ValueError(
+            f"One matrix needs columns of numbers. Got {kinds.get(own.kind, own.kind)} "
+            f"in column {own.name!r}. Hint: to_onnx with inputs='columns'."
+        )
+
+
+def _mixed(card: Scorecard) -> set[int]:
+    """Columns that no matrix of doubles can hold."""
+    return word_columns(card) | {
         place
         for place, own in enumerate(card.columns)
         if own.kind in ("time", "text", "note") or own.origin is not None
     }
-    if inputs == "matrix" and mixed:
-        own = card.columns[min(mixed)]
-        raise ValueError(
-            "inputs='matrix' needs columns of numbers. Got "
-            f"{'strings' if own.kind == 'category' else 'a ' + own.kind} in column "
-            f"{own.name!r}. Hint: inputs='columns'."
-        )
+
+
+def _form(card: Scorecard, inputs: str) -> str:
+    """Whether rows come as one matrix or by columns."""
+    if not card.columns:
+        return "matrix"  # a row has to be somewhere
+    if inputs == "matrix":
+        check_matrix(card)
     if inputs != "auto":
         return inputs
     tables = any(isinstance(term, LookupTerm) for term in card.terms)
     named = any(own.name != f"x{own.number}" for own in card.columns)
-    return "columns" if mixed or (tables and named) else "matrix"
+    return "columns" if (tables and named) or _mixed(card) else "matrix"
 
 
 class _Inputs:

@@ -83,10 +83,10 @@ class Graph:
         self.nodes.append(node)
         return found
 
-    def cast(self, value: str, dtype: type) -> str:
+    def cast(self, value: str, dtype: type, output: str | None = None) -> str:
         """A value as another type."""
         to = self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        return self.add("Cast", value, to=int(to))
+        return self.add("Cast", value, to=int(to), output=output)
 
     def compared(self, operator: str, value: str, other: Any) -> str:
         """Whether doubles are ``Equal`` to a constant, ``Greater`` and so on."""
