@@ -8,6 +8,7 @@ from . import metrics as metrics
 from .counts import ClassCounts as ClassCounts
 from .export import onnx_inputs as onnx_inputs
 from .export import to_onnx as to_onnx
+from .export import to_sklearn as to_sklearn
 from .feature_extraction import to_vectorizer as to_vectorizer
 from .feature_selection import FDRScreener as FDRScreener
 from .feature_selection import Interactions as Interactions
