@@ -121,7 +121,7 @@ def encoder_of(card: Scorecard, names: Any) -> tuple[Any, np.ndarray, np.ndarray
 def _check(card: Scorecard, term: LookupTerm) -> None:
     """Refuse what scikit-learn has no steps for."""
     if len(term.axes) > 1:
-        raise refuse_sklearn(card, "pairs of columns", "fit it without pairs")
+        raise refuse_sklearn(card, "pairs of columns", "fit it with pairs=0")
     column = card.columns[term.axes[0].column]
     if column.kind == "time":
         raise refuse_sklearn(
