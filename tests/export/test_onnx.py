@@ -50,9 +50,7 @@ def session_of(model, **options):
 def check(model, X, **options):
     """The model in onnxruntime gives labels and probabilities of these rows."""
     session = session_of(model, **options)
-    label, found = session.run(
-        ["label", "probabilities"], onnx_inputs(session, X)
-    )
+    label, found = session.run(["label", "probabilities"], onnx_inputs(session, X))
     wanted = model.predict_proba(X)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
     top = np.sort(wanted, axis=1)

@@ -171,9 +171,9 @@ def test_selectors_before_a_model_are_replaced_too():
     assert found[0].get_feature_names_out().tolist() == [
         f"c{j}" for j in model[0].get_support(indices=True)
     ]
-    model = make_pipeline(
-        bs.MODLEncoder(), bs.SparseCategoricalNB("all")
-    ).fit(COUNTS, Y)
+    model = make_pipeline(bs.MODLEncoder(), bs.SparseCategoricalNB("all")).fit(
+        COUNTS, Y
+    )
     with pytest.raises(ValueError, match="Got a MODLEncoder"):
         to_sklearn(model)
     with pytest.raises(TypeError, match="Only classifiers give scores"):
@@ -190,7 +190,7 @@ def test_mixed_tables(partitions, labels):
     check(model, PLAIN)
     nobody = PLAIN.assign(town="Atlantis", mood=None, age=np.nan, size=1e300)
     check(model, nobody)
-    check(model, nobody.assign(code=9, town=np.nan, mood="?", size=-1e30))
+    check(model, nobody.assign(code=9, town=None, mood="?", size=-1e30))
     check(model, PLAIN.assign(code=PLAIN["code"].astype(float)))
     check(model, PLAIN.assign(age=PLAIN["age"].astype(np.float32)))
 

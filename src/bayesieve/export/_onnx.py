@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesieve._scorecard import InputColumn, LookupTerm, Scorecard, TextTerms
+from bayesieve._scorecard import InputColumn, LookupTerm, Scorecard, TextTerms, Values
 from bayesieve.export._onnx_axes import word_columns
 from bayesieve.export._onnx_graph import (
     IR_VERSION,
@@ -215,8 +215,7 @@ def _checked_dtype(dtype: Any) -> type:
         if dtype is not None and np.dtype(dtype) == allowed:
             return allowed
     raise ValueError(
-        "The 'dtype' parameter of to_onnx must be float64 or float32. "
-        f"Got {dtype!r}."
+        f"The 'dtype' parameter of to_onnx must be float64 or float32. Got {dtype!r}."
     )
 
 
@@ -283,7 +282,9 @@ class _Inputs:
     def _check_missing(self) -> None:
         for term in self._card.terms:
             for axis in term.axes if isinstance(term, LookupTerm) else ():
-                if axis.column in self._words and self._missing in axis.values:
+                if axis.column not in self._words or not isinstance(axis, Values):
+                    continue
+                if self._missing in axis.values:
                     name = self._card.columns[axis.column].name
                     raise ValueError(
                         "The 'missing' parameter of to_onnx must be no value of the "

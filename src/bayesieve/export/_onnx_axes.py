@@ -22,7 +22,14 @@ from bayesieve._scorecard import (
 )
 from bayesieve.export._onnx_graph import ML, Graph
 
-__all__ = ["StepAxis", "WordAxis", "place_numbers", "place_words", "split", "word_columns"]
+__all__ = [
+    "StepAxis",
+    "WordAxis",
+    "place_numbers",
+    "place_words",
+    "split",
+    "word_columns",
+]
 
 _LARGEST = np.finfo(np.float64).max
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)

@@ -185,9 +185,7 @@ class ScoreGraph:
 
     def _or_nan(self, value: str, numbers: str) -> str:
         """A value, NaN where finite numbers are."""
-        nothing = self._graph.add(
-            "Mul", numbers, self._graph.constant(np.float64(0.0))
-        )
+        nothing = self._graph.add("Mul", numbers, self._graph.constant(np.float64(0.0)))
         return self._graph.add("Add", value, nothing)
 
     def _checked(self, values: str, kind: str) -> str:
@@ -250,9 +248,7 @@ class ScoreGraph:
                 missed = graph.add("Not", graph.compared("Equal", away, 0.0))
                 each = graph.constant(certain[:, None].astype(np.float64))
                 count = graph.add("MatMul", graph.cast(missed, np.float64), each)
-                own = self._barred(
-                    own, graph.compared("Greater", count, 0.0), values
-                )
+                own = self._barred(own, graph.compared("Greater", count, 0.0), values)
             found.append(own)
         return found[0] if len(found) == 1 else self._side_by_side(found)
 

@@ -25,7 +25,11 @@ __all__ = ["register_onnx"]
 
 #: The operators used mean the same in every later opset.
 _OPSET = 13
-_OPTIONS = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True]}
+_OPTIONS = {
+    "zipmap": [True, False, "columns"],
+    "output_class_labels": [False, True],
+    "nocl": [False],
+}
 
 
 def register_onnx() -> None:
@@ -73,7 +77,11 @@ def register_onnx() -> None:
             alias = f"Bayesieve{name}"
             if _predicts(kind):
                 skl2onnx.update_registered_converter(
-                    kind, alias, _classifier_shapes, _convert_classifier, options=_OPTIONS
+                    kind,
+                    alias,
+                    _classifier_shapes,
+                    _convert_classifier,
+                    options=_OPTIONS,
                 )
             elif hasattr(kind, "get_support"):
                 skl2onnx.update_registered_converter(

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.frozen import FrozenEstimator
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
@@ -20,7 +20,6 @@ from sklearn.preprocessing import (
 )
 
 from bayesieve._scorecard import (
-    UNKNOWN,
     Intervals,
     LookupTerm,
     Scorecard,
@@ -162,8 +161,10 @@ def _of_axis(term: LookupTerm) -> tuple[list[Any], np.ndarray, np.ndarray]:
         edges = np.nextafter(axis.bounds, np.inf)
         parts = [axis.missing, *axis.parts]
     edges = np.concatenate([[np.nextafter(_MISSING, np.inf)], edges])
-    return _cutting(edges), scores[np.asarray(parts, np.int64)], np.zeros_like(
-        term.unknown
+    return (
+        _cutting(edges),
+        scores[np.asarray(parts, np.int64)],
+        np.zeros_like(term.unknown),
     )
 
 
