@@ -31,13 +31,10 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from PIL import Image
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
-from sklearn.naive_bayes import MultinomialNB
 
 import bayesieve
 from bayesieve.datasets import load_sms_spam
-from bayesieve.inspection import calibration, collect_report, render_report
 
 FOLDER = Path(__file__).resolve().parent / "pictures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -165,8 +162,8 @@ def weighted_model(X: Any, y: Any, names: np.ndarray) -> Any:
         return model.fit(frame, y)
 
 
-def draw_reports(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
-    """Open the report of the twenty words in a browser and take its picture."""
+def draw_reports() -> None:
+    """Open reports of words and of a table in a browser and take their pictures."""
     browser = os.environ.get("BAYESIEVE_CHROMIUM") or next(
         filter(None, map(shutil.which, BROWSERS)), None
     )
@@ -175,14 +172,13 @@ def draw_reports(train: Any, test: Any, y_train: Any, y_test: Any) -> None:
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        path = Path(folder) / "report.html"
-        path.write_text(text_report(train, test, y_train, y_test), encoding="utf-8")
+        path = Path(folder) / "report.html"  # of the demo
         table = Path(folder) / "table.html"
         frame, bought = people()
-        model = bayesieve.SelectiveNB().fit(frame, bought)
-        table.write_text(
-            render_report(collect_report(model, data_name="people.csv")),
-            encoding="utf-8",
+        rows = np.arange(len(bought)) % 4 > 0
+        model = bayesieve.SelectiveNB().fit(frame[rows], bought[rows])
+        bayesieve.report(
+            model, frame[~rows], bought[~rows], table, data_name="people.csv"
         )
         opened = driver.chromium.launch(executable_path=browser)
         draw_terminal(opened, Path(folder))
@@ -231,41 +227,6 @@ def draw_terminal(browser: Any, folder: Path) -> None:
     view.locator("pre").screenshot(path=str(FOLDER / "terminal.png"))
     view.close()
     shrink(FOLDER / "terminal.png")
-
-
-def text_report(train: Any, test: Any, y_train: Any, y_test: Any) -> str:
-    """The report of ``bayesieve demo``: twenty words that tell spam from ham."""
-    model = bayesieve.SparseTextNB(k=20, keep_counts=True).fit(train, y_train)
-    vectorizer = CountVectorizer()
-    X_train = vectorizer.fit_transform(train)
-    full = MultinomialNB().fit(X_train, y_train)
-    sizes = [2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 500, 1000, 2000, 5000]
-    tried = bayesieve.SparseMultinomialNBCV(ks=sizes, alphas=[1.0])
-    scores = tried.fit(X_train, y_train).cv_results_
-    proba = model.predict_proba(test)
-    report = collect_report(
-        model,
-        data_name="sms_spam",
-        evaluation={
-            "rows": len(test),
-            "accuracy": model.score(test, y_test),
-            "log_loss": log_loss(y_test, proba),
-            "all_features_accuracy": full.score(vectorizer.transform(test), y_test),
-            "majority_accuracy": float(np.mean(y_test == "ham")),
-            "calibration": calibration(proba, y_test, model.classes_).as_dict(),
-        },
-        command="bayesieve demo",
-        cv=[
-            {"k": int(k), "mean": float(mean), "se": float(std) / np.sqrt(5)}
-            for k, mean, std in zip(
-                scores["param_k"],
-                scores["mean_test_score"],
-                scores["std_test_score"],
-                strict=True,
-            )
-        ],
-    )
-    return render_report(report)
 
 
 if __name__ == "__main__":

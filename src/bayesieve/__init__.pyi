@@ -6,9 +6,11 @@ from . import exceptions as exceptions
 from . import io as io
 from . import metrics as metrics
 from .counts import ClassCounts as ClassCounts
+from .counts import StratifiedCounts as StratifiedCounts
 from .export import onnx_inputs as onnx_inputs
 from .export import to_onnx as to_onnx
 from .export import to_sklearn as to_sklearn
+from .export import to_sql as to_sql
 from .feature_extraction import to_vectorizer as to_vectorizer
 from .feature_selection import FDRScreener as FDRScreener
 from .feature_selection import Interactions as Interactions
@@ -20,6 +22,7 @@ from .feature_selection import PearsonScreener as PearsonScreener
 from .feature_selection import screen_interactions as screen_interactions
 from .feature_selection import stability_from_counts as stability_from_counts
 from .feature_selection import stability_selection as stability_selection
+from .feature_selection import to_rank_genes_groups as to_rank_genes_groups
 from .inspection import DiscountDisplay as DiscountDisplay
 from .inspection import ExplanationDisplay as ExplanationDisplay
 from .inspection import FeatureWeightsDisplay as FeatureWeightsDisplay
@@ -59,5 +62,6 @@ from .solvers import near_optimal_supports as near_optimal_supports
 from .solvers import solve_bernoulli as solve_bernoulli
 from .solvers import solve_multinomial as solve_multinomial
 from .solvers import sparsity_path as sparsity_path
+from .solvers import stratified_gains as stratified_gains
 
 __version__: str

@@ -68,6 +68,56 @@ def test_a_number_of_terms_is_proven(options, file, tmp_path, capsys):
     assert names_of(found)[:2] == ["proven best terms", "terms with weights"]
 
 
+def test_texts_beside_columns_that_say_nothing_are_texts_alone(file, tmp_path, capsys):
+    found = selected(capsys, file)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    more = [
+        lines[0] + ",part,number",
+        *(f"{own},all,{i}" for i, own in enumerate(lines[1:])),
+    ]
+    wider = tmp_path / "wider.csv"
+    wider.write_text("\n".join(more), encoding="utf-8")
+    same = selected(capsys, wider, "--drop", "number")
+    assert same["ignored"] == {"part": "constant"}
+    for name in ("unit", "model", "k", "n_features", "features"):
+        assert same[name] == found[name]
+    assert same["evaluation"]["accuracy"] == found["evaluation"]["accuracy"]
+    mixed = selected(capsys, wider, "--model", "selective", "--drop", "number")
+    assert mixed["model"] == "SelectiveNB"
+
+
+def test_columns_that_tell_nothing_by_themselves_leave_the_texts_alone(
+    file, tmp_path, capsys
+):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    kinds = np.random.default_rng(0).choice(["a", "b"], size=len(lines))
+    more = [f"{own},{kind}" for own, kind in zip(lines[1:], kinds[1:], strict=True)]
+    wider = tmp_path / "wider.csv"
+    wider.write_text("\n".join([lines[0] + ",kind", *more]), encoding="utf-8")
+    assert main(["select", str(wider), "--quick"]) == 0
+    told = capsys.readouterr().err
+    assert "left out, beside the texts: 'kind', which says nothing of 'label'" in told
+    found = selected(capsys, wider, "--quick")
+    assert found["unit"] == "terms"
+    assert found["ignored"] == {"kind": "says nothing"}
+    assert selected(capsys, wider, "--quick", "--types", "kind=category")["unit"] == (
+        "features"
+    )
+
+
+def test_terms_beside_columns_are_counted_and_have_all_the_time(tmp_path, capsys):
+    header, rows = texts(400, strength=0.4)(np.random.default_rng(3))
+    numbers = np.random.default_rng(4).normal(size=400)
+    numbers = (numbers + [2.0 * (row[-1] == rows[0][-1]) for row in rows]).round(3)
+    rows = [(*row, number) for row, number in zip(rows, numbers, strict=True)]
+    saved = tmp_path / "m"
+    path = write_csv(tmp_path / "d.csv", (*header, "number"), rows)
+    found = selected(capsys, path, "--save", saved)
+    assert found["unit"] == "features"
+    assert found["k"] == len(found["features"]) > 1
+    assert load_model(saved).time_limit is None
+
+
 def test_matrices_have_weights_too(tmp_path, capsys):
     saved = tmp_path / "m"
     found = selected(capsys, write_svmlight(tmp_path / "d.svm", n=300), "--save", saved)

@@ -107,10 +107,11 @@ def test_a_large_k_shows_the_words_of_largest_weight():
     words = [_demo._Word(f"w{number}", 1, 1, 50.0 - number) for number in range(101)]
     text = shown(replace(OUTCOME, k=101, words=words))
     assert "and 71 more that say less" in text
-    # |weight| > 30 holds for w0..w19 and w81..w100: forty words.
-    assert re.search(r"^  w19 ", text, re.M)
-    assert not re.search(r"^  w20 ", text, re.M)
-    assert re.search(r"^  w81 ", text, re.M)
+    # |weight| > 35 holds for w0..w14 and w86..w100: thirty words.
+    assert re.search(r"^  w14 ", text, re.M)
+    assert not re.search(r"^  w15 ", text, re.M)
+    assert not re.search(r"^  w85 ", text, re.M)
+    assert re.search(r"^  w86 ", text, re.M)
 
 
 def test_json_has_no_number_that_json_cannot_hold():

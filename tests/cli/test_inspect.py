@@ -354,7 +354,8 @@ def next_step(path, capsys, *options):
     """Return the command that `inspect` proposes."""
     assert main(["inspect", path, *options]) == 0
     after = capsys.readouterr().out.partition("Try next:")[2].strip()
-    return shlex.split(after.partition("  ")[0])
+    command = next(line for line in after.splitlines() if "bayesieve " in line)
+    return shlex.split(command.strip().partition("  ")[0])
 
 
 @pytest.mark.parametrize(

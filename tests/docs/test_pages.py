@@ -59,7 +59,7 @@ def run_page(path):
     ids=name_of,
 )
 def test_code_of_pages(path, quiet_pictures):
-    for module in ("pandas", "duckdb", "pyarrow"):
+    for module in ("pandas", "duckdb", "pyarrow", "anndata", "h5py"):
         pytest.importorskip(module, reason=f"the pages use {module}, which is missing")
     assert run_page(path).failed == 0  # doctest has printed what differs
 

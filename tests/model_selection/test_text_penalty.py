@@ -8,7 +8,7 @@ from tests.naive_bayes.text_tables import reviews
 
 from bayesieve.model_selection._text_penalty import choose_text_penalty, even_folds
 from bayesieve.naive_bayes._text_terms import TextTable, text_rule
-from bayesieve.weights._result import Progress
+from bayesieve.weights._result import Progress, _Stop
 
 
 def table(n_rows=500, **kind):
@@ -74,12 +74,39 @@ def test_without_time_there_is_no_choice():
     progress = Progress(time_limit=0.0)
     rows, ngrams = table(100).training_rows()
     judged = table(100).rows(rows.tables, ngrams, rows.log_prior)
-    found = choose_text_penalty([(rows, judged)], np.array([1.0]), progress)
-    assert found is None
+    found = choose_text_penalty([(rows, judged)], np.array([1.0]), progress, 7.0)
+    assert found == 7.0
     assert progress.stopped == "time"
     # Half the logarithm of the rows, as BIC has it.
     few = table(100).chosen_penalty(np.array([1.0]), Progress(time_limit=0.0))
     assert few == pytest.approx(0.5 * np.log(100))
+
+
+class Ends(Progress):
+    """Time is up at a given look at the clock."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    def check(self):
+        self.looks -= 1
+        if self.looks < 0:
+            raise _Stop("time")
+
+
+def test_time_that_is_up_on_the_way_drops_no_ngrams():
+    """A path that has just begun knows only that no n-gram is bad, not that none is."""
+    own, few = table(500), 0.5 * np.log(500)
+    whole = own.chosen_penalty(np.array([1.0]), Progress())
+    assert whole < few
+    ended = set()
+    for looks in range(0, 400, 3):
+        progress = Ends(looks)
+        found = own.chosen_penalty(np.array([1.0]), progress)
+        ended.add(progress.stopped)
+        assert found <= few
+    assert ended == {"time", "converged"}
 
 
 def test_too_few_rows_for_folds():

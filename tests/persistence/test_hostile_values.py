@@ -432,6 +432,14 @@ def old_files():
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+#: Weights of hundreds of steps, fitted on another processor: its BLAS adds in another
+#: order, and what that changes (1e-16 of a sum) grows a little with every step.
+ITERATED = {
+    *("selective ready-made.model", "text weights.model"),
+    *("wide bernoulli cv.model", "wide cv.model"),
+}
+
+
 @pytest.mark.parametrize("name", list(old_files()))
 def test_files_of_version_0_1_are_read(name, tmp_path, monkeypatch):
     path = tmp_path / "file"
@@ -445,7 +453,10 @@ def test_files_of_version_0_1_are_read(name, tmp_path, monkeypatch):
     model, rows = examples()[name.removesuffix(".model")]
     old = load_model(path)
     for now, before in zip(answers(model, rows), answers(old, rows), strict=True):
-        np.testing.assert_array_equal(now, before)
+        if name in ITERATED and np.asarray(now).dtype.kind == "f":
+            np.testing.assert_allclose(now, before, rtol=1e-9)
+        else:
+            np.testing.assert_array_equal(now, before)
     # threads=None was one thread for each processor.
     assert getattr(old, "n_jobs", -1) == getattr(model, "n_jobs", -1)
 

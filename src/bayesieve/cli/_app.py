@@ -23,6 +23,7 @@ from bayesieve.cli._completion import COMPLETION
 from bayesieve.cli._counts import COUNTS
 from bayesieve.cli._demo import DEMO
 from bayesieve.cli._explain import EXPLAIN
+from bayesieve.cli._export import EXPORT
 from bayesieve.cli._inspect import INSPECT
 from bayesieve.cli._interrupts import InterruptWatch
 from bayesieve.cli._path import PATH
@@ -44,6 +45,7 @@ COMMANDS: tuple[Command, ...] = (
     COMPARE,
     COUNTS,
     REPORT,
+    EXPORT,
     COMPLETION,
 )
 

@@ -26,7 +26,7 @@ Codes = NDArray[np.int64]
 
 #: Held-out rows below which one split says little, and how many there are then.
 _FEW_ROWS, _SPLITS, _FEWER_SPLITS = 50, 10, 4
-_FEW_CELLS = 200_000  # of a table whose fits take no time
+_FEW_CELLS = 50_000  # of a table whose fits take no time
 #: Training rows from which it is asked whether more, or later ones, would matter.
 _ENOUGH_ROWS = 200
 _SIZES = 12  # of the score over k

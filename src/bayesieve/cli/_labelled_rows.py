@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,6 +144,16 @@ class LabelledRows:
     def is_held(self) -> bool:
         """Whether later passes need no file."""
         return self._held is not None
+
+    def only(self, column: str) -> LabelledRows:
+        """The same rows, which are held in memory, with one of their columns."""
+        assert self._held is not None
+        place = self._columns.index(column)
+        own = copy(self)
+        own._columns = [column, self._columns[-1]]
+        own._held = [batch.select([place]) for batch in self._held]
+        own.first = self.first.select([place])
+        return own
 
     def batches(self, title: str, unit: str = "rows") -> Iterator[tuple[Codes, Any]]:
         """Yield (class numbers, Arrow batch with the columns), from the beginning."""

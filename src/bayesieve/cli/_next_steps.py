@@ -49,7 +49,8 @@ def next_steps(
             classes = data.labels.classes
             rare = str(classes[int(data.labels.rows.argmin())])
             cost = f"{rare}=5"
-            steps.append(([*plain, "--error-cost", cost], "dear errors"))
+            told = f"where it costs five times as much to miss {rare}"
+            steps.append(([*plain, "--error-cost", cost], told))
     if _leaves_pairs(data, arguments, verdict):
         steps.append(([*plain, "--ngrams", "2"], "pairs of words, not tried"))
     saved = arguments.save

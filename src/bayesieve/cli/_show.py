@@ -51,6 +51,13 @@ def _name_width(rows: Sequence[Feature], unit: str, terminal: Terminal) -> int:
     return max(min(longest, most), len(unit) - 1) + 1
 
 
+def _visible(name: str) -> str:
+    """A name whose first and last blanks can be seen: n-grams of characters have them."""
+    inner = name.strip(" ")
+    left = len(name) - len(name.lstrip(" "))
+    return "␣" * left + inner + "␣" * (len(name) - left - len(inner))
+
+
 def _show_two_sides(
     rows: Sequence[Feature], classes: Sequence[Any], unit: str, terminal: Terminal
 ) -> None:
@@ -81,7 +88,7 @@ def _show_two_sides(
     terminal.line(terminal.style(heading.rstrip(), "dim"))
     largest = max(abs(row.weight) for row in rows) or 1.0
     for row, counted in zip(rows, numbers, strict=True):
-        line = f"  {terminal.fit(row.name, name)}"
+        line = f"  {terminal.fit(_visible(row.name), name)}"
         for c in range(2):
             line += f"{counted[c]:>{cells[c]}}" if cells[c] else ""
         line += f"{_signed(row.weight):>{weight}}  "
@@ -113,9 +120,11 @@ def _show_many_sides(rows: Sequence[Feature], unit: str, terminal: Terminal) -> 
     heading = f"  {terminal.fit(unit[:-1], name)}{terminal.fit('speaks for', side)}"
     terminal.line(terminal.style(f"{heading}{'gain':>10}", "dim"))
     largest = max(row.gain for row in rows) or 1.0
+    # Gains of weights are those of one row, far below one nat.
+    digits = min(max(1, 2 - math.floor(math.log10(largest))), 6) if largest < 10 else 1
     for row, label in zip(rows, labels, strict=True):
-        line = f"  {terminal.fit(row.name, name)}{terminal.fit(label, side)}"
-        line += f"{row.gain:>10,.1f}  "
+        line = f"  {terminal.fit(_visible(row.name), name)}{terminal.fit(label, side)}"
+        line += f"{row.gain:>10,.{digits}f}  "
         terminal.line(line + terminal.one_sided_bar(row.gain / largest, bar))
 
 
@@ -130,7 +139,7 @@ def _show_columns(rows: Sequence[Feature], unit: str, terminal: Terminal) -> Non
     terminal.line(terminal.style(heading, "dim"))
     bar = max(min(terminal.width - 2 - name - cut - 8 - 2, 30), 3)
     for row in rows:
-        line = f"  {terminal.fit(row.name, name)}{row.parts:>{cut}}{row.weight:>8.2f}  "
+        line = f"  {terminal.fit(_visible(row.name), name)}{row.parts:>{cut}}{row.weight:>8.2f}  "
         terminal.line(line + terminal.one_sided_bar(row.weight, bar))
 
 
@@ -218,13 +227,16 @@ def _at(curve: list[list[float]], x: float) -> float:
 
 
 def show_next(steps: Sequence[tuple[str, str]], terminal: Terminal) -> None:
-    """Print commands to try, each with what it does."""
-    width = max(len(command) for command, _ in steps) + 2
-    for command, meaning in steps:
-        if 2 + width + len(meaning) <= terminal.width:
-            terminal.line(f"  {command:{width}}{terminal.style(meaning, 'dim')}")
+    """Print commands to try, each with what it does beside it, or above long ones."""
+    width = max((len(command) for command, _ in steps), default=0) + 2
+    beside = all(2 + width + len(told) <= terminal.width for _, told in steps)
+    for command, told in steps:
+        meaning = terminal.style(told, "dim")
+        if beside:
+            terminal.line(f"  {command:{width}}{meaning}")
         else:
-            terminal.line(f"  {command}")
+            terminal.line(f"  {meaning}")
+            terminal.line(f"    {command}")
 
 
 def finite(value: Any) -> Any:

@@ -43,6 +43,7 @@ def open_data(
         say_what_is_odd_about_labels,
     )
 
+    ignored: dict[str, str] = {}
     columns = choose_columns(files, arguments)
     if files.notes:
         tell(" ".join(files.notes))
@@ -56,17 +57,26 @@ def open_data(
         names = [name for name in files.columns if name in used]
         rows = LabelledRows(files, names, label, hold=True)
         say_what_is_odd_about_labels(rows.labels)
-        return TableData(files, columns, names, rows, arguments), columns
+        table = TableData(files, columns, names, rows, arguments)
+        text = None
+        if columns.texts and arguments.model != "selective":
+            text = table.text_alone()
+        if text is None:
+            table.say_scripts()
+            return table, columns
+        columns, rows = replace(columns, texts=[text], features=[]), rows.only(text)
+        ignored = table.ignored
+    else:
+        columns = _one_text(columns)
+        _say_left_out(columns, mixes)
+        saves = getattr(arguments, "save", None)
+        with Interrupt(bool(saves and not getattr(arguments, "weights", 0))) as stop:
+            rows = LabelledRows(files, columns.texts, label, interrupt=stop)
+        say_what_is_odd_about_labels(rows.labels)
     from bayesieve.cli._text_data import TextData
 
-    columns = _one_text(columns)
-    _say_left_out(columns, mixes)
-    saves = getattr(arguments, "save", None) and not getattr(arguments, "weights", 0)
-    with Interrupt(bool(saves)) as interrupt:
-        rows = LabelledRows(files, columns.texts, label, interrupt=interrupt)
-    say_what_is_odd_about_labels(rows.labels)
     say_repeated_texts(rows.first.column(0).to_pylist())
-    return TextData(files, columns, rows, arguments), columns
+    return TextData(files, columns, rows, arguments, ignored), columns
 
 
 def _is_mixed(columns: Columns, arguments: argparse.Namespace) -> bool:

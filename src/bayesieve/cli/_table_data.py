@@ -19,11 +19,10 @@ from bayesieve.cli._fit_matrix import MATRIX_KINDS, fit_matrix
 from bayesieve.cli._fit_outcome import Clock, Fitted, Refits
 from bayesieve.cli._held_out import held_out
 from bayesieve.cli._labelled_rows import LabelledRows
-from bayesieve.cli._options import search_seconds
 from bayesieve.cli._plan import l1_of_frame
 from bayesieve.cli._reading_told import say_how_read, say_script, say_what_is_suspicious
 from bayesieve.cli._rules import has_rules
-from bayesieve.cli._told import listed
+from bayesieve.cli._told import listed, tell
 from bayesieve.counts import ClassCounts
 from bayesieve.io._column_format import Marks, ReadColumn
 from bayesieve.io._column_kinds import as_frame, formats_of, read_columns
@@ -31,6 +30,7 @@ from bayesieve.io._frames import one_table
 from bayesieve.io._inspect import ROLES, ColumnFacts, column_facts
 from bayesieve.io._roles import left_out
 from bayesieve.naive_bayes import SelectiveNB
+from bayesieve.preprocessing import MODLEncoder
 
 __all__ = ["TableData"]
 
@@ -70,11 +70,7 @@ class TableData:
         if self.model == "selective":
             self.read = read = self._without_empty(read)
         say_how_read(self._every, self.ignored)
-        if arguments.analyzer is None:
-            for own in read:
-                if own.kind == "text":
-                    say_script(own.name, own.values[:_LOOKED_AT].tolist())
-        say_what_is_suspicious(read, rows.codes, rows.labels.classes.size)
+        say_what_is_suspicious(self.read, rows.codes, rows.labels.classes.size)
         self._frame = as_frame(read)
 
     def _without_empty(self, read: list[ReadColumn]) -> list[ReadColumn]:
@@ -92,6 +88,39 @@ class TableData:
             return plain
         self.ignored = {name: why for name, why in found.items() if why}
         return kept
+
+    def text_alone(self) -> str | None:
+        """The column of texts, where no other says anything of the label by itself.
+
+        Judged by the training rows; what somebody has named stays in.
+        """
+        others = [name for name in self._frame if name not in self.columns.texts]
+        if len(self.columns.texts) > 1 or {*others} & {*self.columns.kinds}:
+            return None
+        if others:
+            train = ~held_out(self._codes, self.share, self.seed)
+            codes = self._codes[train]
+            if np.unique(codes).size < 2:
+                return None
+            rows = self._frame.loc[train, others]
+            if MODLEncoder().fit(rows, codes).levels_.any():
+                return None
+            tell(
+                f"left out, beside the texts: {listed(others)}, which says nothing of "
+                f"{self.labels.column!r} by itself (--model selective takes it in)"
+                if len(others) == 1
+                else f"left out, beside the texts: {listed(others)}, which say nothing "
+                f"of {self.labels.column!r} by themselves (--model selective takes "
+                "them in)"
+            )
+            self.ignored |= dict.fromkeys(others, "says nothing")
+        return self.columns.texts[0]
+
+    def say_scripts(self) -> None:
+        """Tell how texts are cut, unless somebody has said it."""
+        for own in self.read:
+            if own.kind == "text" and self.arguments.analyzer is None:
+                say_script(own.name, own.values[:_LOOKED_AT].tolist())
 
     def left_out_strings(self) -> list[str]:
         """Columns of strings that were left out as identifiers."""
@@ -205,7 +234,7 @@ class TableData:
             "text_features": texts or None,
             "text_options": self._text_options() or None,
             "random_state": self.seed,
-            "time_limit": search_seconds(arguments),
+            "time_limit": arguments.time_limit,
         }
         makers: dict[str, Callable[[float], Any]] = {
             "chosen": lambda _: SelectiveNB(k=most, **parameters)

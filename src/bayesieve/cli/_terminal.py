@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -63,9 +64,12 @@ class Terminal:
         print(shown, file=self._stream)
 
     def paragraph(self, text: str, style: str | None = None, indent: str = "") -> None:
-        """Print words in lines that fit, all but the first indented."""
+        """Print words in lines that fit, all but the first indented.
+
+        A number and its percent sign stay together.
+        """
         line = ""
-        for word in text.split():
+        for word in re.findall(r"\S+(?: %\S*)?", text):
             longer = f"{line} {word}" if line else word
             if line.strip() and display_width(longer) > self.width:
                 self.line(self.style(line, style) if style else line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,8 +92,11 @@ class TextData:
         columns: Columns,
         rows: LabelledRows,
         arguments: argparse.Namespace,
+        ignored: Mapping[str, str] | None = None,
     ) -> None:
         self.files, self.columns, self._rows = files, columns, rows
+        #: Why columns beside the texts are left out, by their names.
+        self.ignored = dict(ignored or {})
         self.arguments = arguments
         self.labels, self.interrupted = rows.labels, rows.interrupted
         settle_analyzer(arguments, columns.texts[0], rows.first.column(0).to_pylist())

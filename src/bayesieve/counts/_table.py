@@ -13,6 +13,7 @@ from bayesieve.counts._checkpoint import merge_files
 from bayesieve.counts._checks import checked
 from bayesieve.counts._chunks import count_chunks
 from bayesieve.counts._distributed import make_plan
+from bayesieve.counts._from_anndata import count_anndata
 from bayesieve.counts._from_text import TextSource
 from bayesieve.counts._layout import (
     Kind,
@@ -24,6 +25,7 @@ from bayesieve.counts._matrix import CountRule, count_coded, count_labelled
 from bayesieve.counts._merge import add, subtract
 from bayesieve.counts._selection import select
 from bayesieve.counts._storage import load_counts, save_counts
+from bayesieve.counts._strata import StratifiedCounts
 from bayesieve.engines._dask import count_on_dask, holds_texts
 from bayesieve.engines._spark import count_on_spark, default_groups
 from bayesieve.io._read_options import LONGEST_ROW
@@ -446,6 +448,105 @@ class ClassCounts:
                 memory_budget=memory_budget,
                 spill_folder=spill_folder,
             )
+
+    @classmethod
+    def from_anndata(
+        cls,
+        source: Any,
+        label: str,
+        *,
+        layer: str | None = None,
+        use_raw: bool = False,
+        batch: str | None = None,
+        binary: bool = False,
+        kind: str | None = None,
+        classes: Any = None,
+        check_counts: bool = True,
+        on_bad_rows: str = "error",
+        memory_budget: int | None = None,
+        n_jobs: int | None = -1,
+    ) -> ClassCounts | StratifiedCounts:
+        """Count the genes of single cells, from an AnnData object or an .h5ad file.
+
+        A file, or an object backed by one, is read once, a block at a time. **Exact**.
+
+        Parameters
+        ----------
+        source : AnnData or path-like
+            In memory, backed, or the path of an .h5ad file.
+        label : str
+            Column of obs with the class of each cell. Categories without cells are left
+            out.
+        layer : str, default=None
+            Layer that holds the raw counts; None for X.
+        use_raw : bool, default=False
+            Whether they are those of ``raw.X``, with the genes of ``raw``.
+        batch : str, default=None
+            Column of obs with the stratum of each cell: a batch, a donor, a site. The
+            counts of each stratum are then kept apart.
+        binary : bool, default=False
+            Short for `kind="binary"`.
+        kind : {"count", "binary"}, default=None
+            What to count: molecules (default), or cells in which the gene was seen.
+        classes : array-like, default=None
+            All classes there may be. Another label is an error, a class without cells
+            is kept with count 0.
+        check_counts : bool, default=True
+            Whether molecules must be whole numbers, as those of normalised data are
+            not. False takes estimated counts, which are fractions.
+        on_bad_rows : {"error", "skip"}, default="error"
+            What to do about cells without label or batch: a ValueError that names the
+            first one, or leave them out with one `BadRowsWarning` that says how many
+            there are. Their values are checked all the same.
+        memory_budget : int, default=None
+            Bytes of a matrix on disk that are in memory at a time; None for 32 MB. The
+            table of counts comes on top.
+        n_jobs : int, default=-1
+            Threads that read, unpack and count, as scikit-learn counts them: -1 is one
+            per processor.
+
+        Returns
+        -------
+        counts : ClassCounts or StratifiedCounts
+            With `batch` a mapping from strata to their counts; the names of genes are
+            the feature names.
+
+        Notes
+        -----
+        Time O(nnz). A matrix that is stored by columns is read a block of columns at a
+        time. Needs anndata and h5py: ``pip install anndata h5py``.
+
+        Examples
+        --------
+        >>> import anndata, numpy as np, pandas as pd
+        >>> from bayesieve import ClassCounts
+        >>> adata = anndata.AnnData(
+        ...     np.array([[3, 0], [0, 2], [1, 4]], dtype=np.float32),
+        ...     obs=pd.DataFrame({"type": ["T", "B", "B"]}, index=["c1", "c2", "c3"]),
+        ...     var=pd.DataFrame(index=["CD3D", "CD79A"]),
+        ... )
+        >>> counts = ClassCounts.from_anndata(adata, label="type")
+        >>> counts.classes.tolist(), counts.feature_names.tolist()
+        (['B', 'T'], ['CD3D', 'CD79A'])
+        >>> counts.feature_count
+        array([[1., 6.],
+               [3., 0.]])
+        """
+        return count_anndata(
+            cls,
+            source,
+            label,
+            layer=layer,
+            use_raw=use_raw,
+            batch=batch,
+            kind=kind,
+            binary=binary,
+            classes=classes,
+            check_counts=check_counts,
+            on_bad_rows=on_bad_rows,
+            memory_budget=memory_budget,
+            n_jobs=n_jobs,
+        )
 
     @classmethod
     def from_dask(

@@ -7,6 +7,7 @@ from bayesieve.export._onnx_rows import onnx_inputs
 from bayesieve.export._scorecard import read_columns, scorecard_of
 from bayesieve.export._skl2onnx import register_onnx
 from bayesieve.export._sklearn import to_sklearn
+from bayesieve.export._sql import to_sql
 
 __all__ = [
     "onnx_inputs",
@@ -15,4 +16,5 @@ __all__ = [
     "scorecard_of",
     "to_onnx",
     "to_sklearn",
+    "to_sql",
 ]

@@ -121,12 +121,10 @@ def _steps_of(card: Scorecard, names: Any) -> list[Any]:
             steps.append(Binarizer(threshold=first.binarize).fit(row))
         _refuse_impossible(card, first.slopes)
         return [*steps, _linear(card, first.slopes.slope, first.slopes.offset)]
-    if isinstance(first, TextTerms) and card.n_columns == 1 and len(terms) == 1:
-        if card.columns[0].kind == "text":
-            _refuse_impossible(card, first.slopes)
-            slopes = first.slopes
-            model = _linear(card, slopes.slope, slopes.offset)
-            return [*counting_steps(first), model]
+    if isinstance(first, TextTerms) and card.columns[first.column].kind == "text":
+        _refuse_impossible(card, first.slopes)
+        model = _linear(card, first.slopes.slope, first.slopes.offset)
+        return [*counting_steps(first), model]
     encoder, slope, offset = encoder_of(card, names)
     return [encoder, _mixed(_linear(card, slope, offset), card)]
 

@@ -12,6 +12,7 @@ from bayesieve.feature_selection._l1_screener import L1Screener
 from bayesieve.feature_selection._mixed import MixedScreener
 from bayesieve.feature_selection._naive import NaiveFeatureSelector
 from bayesieve.feature_selection._pearson_screener import PearsonScreener
+from bayesieve.feature_selection._rank_genes_groups import to_rank_genes_groups
 from bayesieve.feature_selection._stability import (
     stability_from_counts,
     stability_selection,
@@ -28,4 +29,5 @@ __all__ = [
     "screen_interactions",
     "stability_from_counts",
     "stability_selection",
+    "to_rank_genes_groups",
 ]

@@ -331,8 +331,8 @@ def measured_on(data: ReportData) -> str:
     told = "Measured on rows that the model has not learnt from."
     if rows and splits and splits > 1:
         told = (
-            f"Measured on rows held out {splits:,} times at random, {rows:,} in all; "
-            "each time the model learnt from the others."
+            f"Measured on {rows:,} rows held out at random, {splits:,} times; each "
+            "time the model learnt from the others."
         )
     elif rows:
         told = f"Measured on {rows:,} rows that the model has not learnt from."

@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"[-+]?[0-9.,]+")
 #: Rows from which values that are all different say nothing.
 _LEAST_ROWS = 20
 _IDENTIFIER = re.compile(
-    r"unnamed: ?\d+|index|row|rowid|column 1"
+    r"unnamed: ?\d+|__index_level_\d+__|index|row|rowid|column 1"
     r"|(.*[ _.-])?(id|key|no|nr|number|uuid|guid)",
     re.IGNORECASE,
 )

@@ -6,7 +6,7 @@ along a path that begins where no n-gram has a weight, on several folds at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,8 +84,12 @@ class _Judged:
 
 
 def choose_text_penalty(
-    folds: Sequence[Fold], column_slope: Floats, progress: Progress
-) -> float | None:
+    folds: Sequence[Fold],
+    column_slope: Floats,
+    progress: Progress,
+    usual: float,
+    tell: Callable[[int, str], None] | None = None,
+) -> float:
     """Penalty of each n-gram with the least loss on the test rows, for all rows.
 
     Of penalties with next to the same loss the largest, which has fewest n-grams.
@@ -97,8 +101,12 @@ def choose_text_penalty(
     column_slope : ndarray of shape (n_columns,)
         Penalties of the columns, for all rows.
     progress : Progress
-        When time is up or Ctrl-C is pressed, the best penalty so far is the answer;
-        None if there is none.
+        When time is up or Ctrl-C is pressed, the best penalty so far is the answer.
+    usual : float
+        The penalty where none was judged, and the largest while the losses still fell
+        when time was up: a path that ended early has met too few n-grams to drop them.
+    tell : callable, optional
+        Called with the number of penalties so far and a note before each.
     """
     losses: dict[float, float] = {}
     largest = 0.0
@@ -108,6 +116,8 @@ def choose_text_penalty(
         largest = max(fold.largest for fold in judged)
 
         def try_penalty(penalty: float) -> None:
+            if tell is not None:
+                tell(len(losses) + 1, f"penalty {penalty:.3g}")
             losses[penalty] = float(np.mean([fold.loss(penalty) for fold in judged]))
 
         penalty, best_size, failures = largest, 0, 0
@@ -124,10 +134,13 @@ def choose_text_penalty(
             best = min(losses, key=losses.__getitem__)
             for near in (best * _RATIO**0.5, best / _RATIO**0.5):
                 try_penalty(min(near, largest))
+    ended_early = progress.stopped != "converged"
     if not losses:
-        return None if progress.stopped != "converged" else 2.0 * _LEAST_NATS
+        return usual if ended_early else 2.0 * _LEAST_NATS
     enough = min(losses.values()) * (1.0 + _SPARE)
     best = max(p for p, loss in losses.items() if loss <= enough)
+    if ended_early and losses[min(losses)] == min(losses.values()):
+        return min(best, usual)
     # At the largest no n-gram has a weight, and with all rows none should have one.
     return best if best < largest else 2.0 * largest
 

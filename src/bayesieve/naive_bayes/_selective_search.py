@@ -31,7 +31,7 @@ from bayesieve.weights import (
     optimizer_of,
 )
 from bayesieve.weights._joint_solver import JointRows, fit_joint
-from bayesieve.weights._result import Progress
+from bayesieve.weights._result import Progress, Stopped
 from bayesieve.weights._terms import Terms
 from bayesieve.weights._text_candidates import NGrams
 
@@ -121,7 +121,7 @@ class SearchedNB(ShapedNB):
         limit = self.time_limit
         if limit is not None and end is not None:
             limit = max(0.0, end - time.monotonic())
-        with ProgressBar("Weights") as bar:
+        with self._bar("Weights") as bar:
             return how(
                 optimizer_of(self.optimizer),
                 problem,
@@ -132,9 +132,14 @@ class SearchedNB(ShapedNB):
                 random_state=self.random_state,
             )
 
+    def _bar(self, title: str) -> ProgressBar:
+        bar = ProgressBar(title)
+        bar.shown = bar.shown and bool(self.verbose)
+        return bar
+
     def _callback(self, bar: ProgressBar) -> Any:
-        """The user's callback, and the progress bar if one is wanted."""
-        if not self.verbose:
+        """The user's callback, and the progress bar where somebody sees or hears it."""
+        if not bar.is_followed:
             return self.callback
 
         def tell(state: OptimizerState) -> bool | None:
@@ -187,13 +192,15 @@ class SearchedNB(ShapedNB):
         costs = feature_costs(prior.preparation, prior.n_variables)
         column_slope = self.regularization * share * costs
         given = self._given_text_penalties(ngrams)
+        chosen: Stopped = "converged"
         if self.regularization == 0:
             penalty = 0.0
         elif penalty is None and None in given:
             limit = None if self.time_limit is None else 0.5 * self.time_limit
             choice = Progress(limit)
-            penalty = table.chosen_penalty(column_slope, choice)
-            warn_if_interrupted(type(self).__name__, choice.stopped)
+            with self._bar("Choosing the penalty of n-grams") as bar:
+                penalty = table.chosen_penalty(column_slope, choice, bar.update)
+            warn_if_interrupted(type(self).__name__, chosen := choice.stopped)
         penalty = max(own or 0.0 for own in given) if penalty is None else penalty
         of_terms = [
             np.full(len(found.names), penalty if own is None else share * own)
@@ -202,7 +209,7 @@ class SearchedNB(ShapedNB):
         left = self.time_limit
         if left is not None:
             left = max(0.0, left - (time.monotonic() - begin))
-        with ProgressBar("Weights") as bar:
+        with self._bar("Weights") as bar:
             found = fit_joint(
                 rows,
                 np.concatenate([column_slope, *of_terms]),
@@ -210,6 +217,8 @@ class SearchedNB(ShapedNB):
                 k=self.k,
                 exponent=self._penalty_exponent(),
             )
+        if chosen != "converged" and found.result.stopped == "converged":
+            found = replace(found, result=replace(found.result, stopped=chosen))
         weights = found.result.weights[rows.n_columns :]
         columns = self._reader.text_columns.tolist()
         texts = WeightedNGrams.from_weights(columns, ngrams, weights)

@@ -529,7 +529,7 @@ class SelectiveWideNB(WideWeightedNB):
             )
             return None if self.callback is None else self.callback(state)
 
-        return tell if bar.shown or self.callback is not None else None
+        return tell if bar.is_followed else self.callback
 
     def _check_exact(self) -> None:
         if self.exact and (self.k is None or isinstance(self.k, str)):

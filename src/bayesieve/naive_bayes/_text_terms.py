@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -173,7 +173,12 @@ class TextTable:
         tables = self.tables() if tables is None else tables
         return self.rows(tables, found, log_prior, blocks), found
 
-    def chosen_penalty(self, column_slope: np.ndarray, progress: Progress) -> float:
+    def chosen_penalty(
+        self,
+        column_slope: np.ndarray,
+        progress: Progress,
+        tell: Callable[[int, str], None] | None = None,
+    ) -> float:
         """Penalty of each n-gram, by its loss on rows that were not fitted.
 
         Half the logarithm of the rows, what BIC asks of a parameter, where there are
@@ -190,8 +195,7 @@ class TextTable:
             rows, ngrams = own.training_rows()
             judged = self.take(test).rows(rows.tables, ngrams, rows.log_prior)
             folds.append((rows, judged))
-        chosen = choose_text_penalty(folds, column_slope, progress)
-        return few if chosen is None else chosen
+        return choose_text_penalty(folds, column_slope, progress, few, tell)
 
 
 @dataclass(frozen=True, eq=False)

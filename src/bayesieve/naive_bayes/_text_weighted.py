@@ -200,6 +200,7 @@ class TextWeightedNB(WeightedNaiveBayes):
             weights=np.concatenate([self.weights_[used], *weights])[None],
             towards=np.concatenate([np.full(used.size, None), labels[best]]),
             total=used.size + len(terms),
+            n_used=used.size + len(terms),
         )
 
     def _to_save(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from bayesieve.solvers._certificate import Certificate, Solution
 from bayesieve.solvers._multinomial import solve_multinomial
 from bayesieve.solvers._path import SparsityPath, sparsity_path
 from bayesieve.solvers._reconstruction import Reconstruction, reconstruct_published
+from bayesieve.solvers._strata import stratified_gains
 
 __all__ = [
     "Alternatives",
@@ -20,4 +21,5 @@ __all__ = [
     "solve_bernoulli",
     "solve_multinomial",
     "sparsity_path",
+    "stratified_gains",
 ]

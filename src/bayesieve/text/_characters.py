@@ -61,7 +61,7 @@ def character_flags() -> Array:
 
 
 @cache
-def _lowered() -> dict[int, str]:
+def lowered_characters() -> dict[int, str]:
     """Return the code points that `str.lower` changes, on their own."""
     every = _every_code()
     every[ord(DOTTED_I)] = 0  # becomes two characters
@@ -124,7 +124,7 @@ def table_arrays(
         mapping[list(changes)] = [entry(text) for text in changes.values()]
     final_sigma = 0
     if lowercase:
-        for code, text in _lowered().items():
+        for code, text in lowered_characters().items():
             mapping[code] = entry(without_accents(text, strip_accents))
         final_sigma = entry(without_accents(FINAL_SIGMA, strip_accents))
     start = np.zeros(len(entries) + 1, dtype=np.uint32)

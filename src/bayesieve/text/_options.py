@@ -40,6 +40,11 @@ def _refuse(name: str, allowed: str, got: object) -> None:
     )
 
 
+def least_word_length(options: TextOptions) -> int | None:
+    r"""The least length of words that are runs of `\\w`; None for other patterns."""
+    return _KNOWN.get(options.token_pattern)
+
+
 @dataclass(frozen=True)
 class TextOptions:
     r"""How a text is cut into terms; names, defaults and meanings of CountVectorizer.

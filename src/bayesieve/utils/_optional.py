@@ -14,6 +14,7 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "cli": ("duckdb", "pyarrow", "pandas", "python-calamine", "shtab"),
     "dask": ("dask", "distributed"),
+    "anndata": ("anndata", "h5py"),
     "onnx": ("onnx", "skl2onnx"),
 }
 

@@ -58,6 +58,11 @@ class ProgressBar:
         self._drawn_at = 0.0
         self._width = 0
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether anybody sees or hears the steps."""
+        return self.shown or _listener.get() is not None
+
     def update(self, step: int, note: str = "") -> None:
         """Draw the line for a step, if it is time."""
         now = time.monotonic()

@@ -1,0 +1,332 @@
+"""Terms that read the columns of a row, as expressions of SQL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesieve._scorecard import (
+    Axis,
+    CountTerms,
+    InputColumn,
+    Intervals,
+    LookupTerm,
+    NormalTerms,
+    Scorecard,
+    Values,
+)
+from bayesieve.export._dialects import NEVER, Dialect, balanced
+
+__all__ = ["RowTerms"]
+
+_PER_SECOND = 10**6
+
+
+class RowTerms:
+    """Expressions of the terms of a scorecard, one level upon the other.
+
+    Parameters
+    ----------
+    card : Scorecard
+    dialect : Dialect
+    names : list of str
+        Quoted names of the columns of the card, with that of their table.
+
+    Attributes
+    ----------
+    first : list of (name, expression)
+        Numbers and parts, from columns of the table.
+    second : list of (name, expression)
+        Cells of several parts, from the names of `first`.
+    scores : list of lists of str
+        For each class, what is added, from the names of `first` and `second`.
+    valid : list of str
+        Conditions that a row must fulfil to be scored.
+    tables : list of (name, list of rows)
+        Constant tables that expressions look into.
+    """
+
+    def __init__(self, card: Scorecard, dialect: Dialect, names: Sequence[str]) -> None:
+        self._card, self._dialect, self._names = card, dialect, names
+        self.first: list[tuple[str, str]] = []
+        self.second: list[tuple[str, str]] = []
+        self.scores: list[list[str]] = [[] for _ in range(card.n_classes)]
+        self.valid: list[str] = []
+        self.tables: list[tuple[str, list[tuple[str, str]]]] = []
+        self._numbers: dict[int, str] = {}
+        for term in card.terms:
+            if isinstance(term, CountTerms):
+                self._add_counts(term)
+            elif isinstance(term, NormalTerms):
+                self._add_normals(term)
+            elif isinstance(term, LookupTerm):
+                self._add_lookup(term)
+
+    def _named(self, expression: str) -> str:
+        """A name for an expression of the first level."""
+        name = f"bayesieve_{len(self.first)}"
+        self.first.append((name, expression))
+        return name
+
+    def _number(self, column: int) -> str:
+        """A column of numbers as doubles, and what its values must be."""
+        if column not in self._numbers:
+            self._numbers[column] = self._named(self._dialect.real(self._names[column]))
+            self._demand(self._card.columns[column], self._numbers[column])
+        return self._numbers[column]
+
+    def _demand(self, own: InputColumn, x: str) -> None:
+        """What the values of a column must be, as the model does."""
+        most = self._dialect.infinity
+        missing = self._missing(x)
+        conditions = {
+            "count": f"{x} >= 0 AND {x} < {most}",
+            "binary": f"{x} IN (0, 1)",
+            "finite": f"{x} > -{most} AND {x} < {most}",
+            "code": f"({missing} OR ({x} >= 0 AND {x} < {most} AND {x} = FLOOR({x})))",
+            "number": f"({missing} OR ({x} > -{most} AND {x} < {most}))",
+        }
+        self.valid.append(conditions[own.kind])
+
+    def _missing(self, x: str) -> str:
+        nan = f" OR {self._dialect.is_nan(x)}" if self._dialect.has_nan else ""
+        return f"({x} IS NULL{nan})"
+
+    # ---------------------------------------------------------------- counts, normals
+
+    def _add_counts(self, term: CountTerms) -> None:
+        write, slopes = self._dialect.number, term.slopes
+        for c, own in enumerate(slopes.offset.sum(axis=0).tolist()):
+            if own:
+                self.scores[c].append(write(own))
+        for place, column in enumerate(term.columns):
+            x = self._number(column)
+            there = f"{x} <> 0"
+            if term.binarize is not None:
+                there = f"{x} > {self._dialect.bound(term.binarize)}"
+                x = f"(CASE WHEN {there} THEN 1 ELSE 0 END)"
+            for c in range(self._card.n_classes):
+                slope = float(slopes.slope[place, c])
+                if slopes.never[place, c]:
+                    value, other = NEVER, 0.0
+                elif slopes.always[place, c]:
+                    value, other = slope, NEVER
+                else:
+                    if slope:
+                        self.scores[c].append(f"{x} * {write(slope)}")
+                    continue
+                self.scores[c].append(
+                    f"(CASE WHEN {there} THEN {write(value)} ELSE {write(other)} END)"
+                )
+
+    def _add_normals(self, term: NormalTerms) -> None:
+        write = self._dialect.number
+        for column, mean, variance in zip(
+            term.columns, term.mean, term.variance, strict=True
+        ):
+            x = self._number(column)
+            for c in range(self._card.n_classes):
+                away = f"({x} - {write(mean[c])})"
+                if variance[c] <= 0:
+                    same = f"{x} = {self._dialect.bound(mean[c])}"
+                    own = f"(CASE WHEN {same} THEN 0 ELSE {write(NEVER)} END)"
+                else:
+                    constant = -0.5 * math.log(2.0 * math.pi * variance[c])
+                    width = math.sqrt(2.0 * variance[c])
+                    own = self._density(f"{away} / {write(width)}", constant)
+                self.scores[c].append(own)
+
+    def _density(self, away: str, constant: float) -> str:
+        """The logarithm of a density; where it would overflow it is impossible."""
+        write = self._dialect.number
+        square = f"({away}) * ({away})"
+        return (
+            f"(CASE WHEN ABS({away}) < {write(1e149)} "
+            f"THEN {write(constant)} - {square} ELSE {write(NEVER)} END)"
+        )
+
+    # ------------------------------------------------------------------------- lookups
+
+    def _add_lookup(self, term: LookupTerm) -> None:
+        """A table by the parts of the axes; place 1 is that of an unknown part."""
+        parts = [self._part(axis) for axis in term.axes]
+        place, sizes = parts[0], term.table.shape[:-1]
+        if len(parts) > 1:
+            cell = "0"
+            for part, size in zip(parts, sizes, strict=True):
+                cell = f"({cell} * {size} + {part} - 2)"
+            seen = " AND ".join(f"{part} > 1" for part in parts)
+            cell = f"CASE WHEN {seen} THEN {cell} + 2 ELSE 1 END"
+            place = f"bayesieve_cell_{len(self.second)}"
+            self.second.append((place, cell))
+        table = np.vstack([term.unknown, term.table.reshape(-1, self._card.n_classes)])
+        table = np.where(np.isneginf(table), NEVER, table)
+        for c in range(self._card.n_classes):
+            self.scores[c].append(self._dialect.pick(table[:, c].tolist(), place))
+
+    def _part(self, axis: Axis) -> str:
+        """The number of the part of each row, plus two: 1 is what is not known."""
+        expression = (
+            self._interval(axis) if isinstance(axis, Intervals) else self._group(axis)
+        )
+        for name, known in self.first:
+            if known == expression:
+                return name
+        return self._named(expression)
+
+    def _interval(self, axis: Intervals) -> str:
+        own, column = self._card.columns[axis.column], self._names[axis.column]
+        kept = np.flatnonzero(np.diff(axis.parts))  # bounds between unequal parts
+        bounds = axis.bounds[kept].tolist()
+        parts = (axis.parts[np.append(kept, axis.bounds.size)] + 2).tolist()
+        missing = f"{column} IS NULL"
+        if own.kind == "time":
+            compare = self._compare_times(own, column)
+        elif own.origin is not None:
+            whole = own.origin.whole
+            compare = self._compare_whole(column, lambda b: whole + _most_whole(b))
+        else:
+            # Once more at this level: names of one level do not see each other.
+            x = self._dialect.real(column)
+            self._number(axis.column)
+            missing = self._missing(x)
+
+            def compare(bound: float) -> str:
+                return f"{x} <= {self._dialect.bound(bound)}"
+
+        tree = _tree(bounds, parts, compare)
+        return f"CASE WHEN {missing} THEN {axis.missing + 2} ELSE {tree} END"
+
+    def _compare_whole(
+        self, column: str, last: Callable[[float], int]
+    ) -> Callable[[float], str]:
+        return lambda bound: f"{column} <= {self._dialect.whole(last(bound))}"
+
+    def _compare_times(self, own: InputColumn, column: str) -> Callable[[float], str]:
+        dialect = self._dialect
+        if not dialect.has_times:
+            raise ValueError(
+                f"{dialect.title} has no dates that could be compared. Got a model "
+                f"with the column {own.name!r}, which held times when it was fitted."
+            )
+        origin, micros = own.origin, dialect.micros(column)
+        if origin is None:
+            return self._compare_whole(micros, _last_micros)
+        if origin.ticks > _PER_SECOND:
+            nanos, ticks = dialect.nanos(column), 10**9
+            if nanos is None:  # no finer than microseconds
+                nanos, ticks = micros, _PER_SECOND
+            return self._compare_whole(
+                nanos,
+                lambda b: _in_ticks(origin.whole + _most_whole(b), origin.ticks, ticks),
+            )
+        return self._compare_whole(
+            micros,
+            lambda b: _in_ticks(
+                origin.whole + _most_whole(b), origin.ticks, _PER_SECOND
+            ),
+        )
+
+    def _group(self, axis: Values) -> str:
+        own, column = self._card.columns[axis.column], self._names[axis.column]
+        missing, others = axis.missing + 2, axis.others + 2
+        if own.kind == "code":
+            x = self._dialect.real(column)
+            self._number(axis.column)
+            return (
+                f"CASE WHEN {self._missing(x)} THEN {missing} "
+                f"WHEN {x} < {len(axis.values)} THEN CAST({x} AS INTEGER) + 2 "
+                f"ELSE {others} END"
+            )
+        x, write, may_be_nan = self._of_values(own, column, axis.values)
+        gone = self._missing(x) if may_be_nan else f"{column} IS NULL"
+        listed = [
+            (write(value), part + 2)
+            for value, part in zip(axis.values, axis.parts.tolist(), strict=True)
+            if part != axis.others
+        ]
+        most = self._dialect.most_listed
+        if not listed:
+            found = str(others)
+        elif most is not None and len(listed) > most:
+            name = f"bayesieve_values_{len(self.tables)}"
+            self.tables.append((name, [(value, str(part)) for value, part in listed]))
+            found = (
+                f"COALESCE((SELECT MAX(v.part) FROM {name} AS v WHERE v.value = {x}), "
+                f"{others})"
+            )
+        else:
+            cases = " ".join(f"WHEN {value} THEN {part}" for value, part in listed)
+            found = f"CASE {x} {cases} ELSE {others} END"
+        return f"CASE WHEN {gone} THEN {missing} ELSE {found} END"
+
+    def _of_values(
+        self, own: InputColumn, column: str, values: Sequence[Any]
+    ) -> tuple[str, Callable[[Any], str], bool]:
+        """A column of categories, how its values are written, whether NaN may be."""
+        plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+        kinds = {type(value) for value in plain}
+        if kinds <= {str}:
+            return column, lambda v: self._dialect.text(v, "A category"), False
+        if kinds == {bool}:
+            return self._dialect.flag(column), lambda v: str(int(v)), False
+        if kinds <= {bool, int}:
+            return column, lambda v: str(int(v)), False
+        if kinds <= {bool, int, float}:
+            return (
+                self._dialect.real(column),
+                lambda v: self._dialect.bound(float(v)),
+                True,
+            )
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(
+            "Categories must be strings, or numbers and booleans, to be written in "
+            f"SQL. Got {named} in the column {own.name!r}."
+        )
+
+
+def _tree(
+    bounds: Sequence[float], parts: Sequence[int], compare: Callable[[float], str]
+) -> str:
+    """The part of an interval by halves: few comparisons, and no depth."""
+    if len(parts) == 1:
+        return str(parts[0])
+    middle = len(parts) // 2
+    low = _tree(bounds[: middle - 1], parts[:middle], compare)
+    high = _tree(bounds[middle:], parts[middle:], compare)
+    return f"CASE WHEN {compare(bounds[middle - 1])} THEN {low} ELSE {high} END"
+
+
+def _most_whole(bound: float) -> int:
+    """The largest integer that as a double is not above a bound."""
+    if abs(bound) < 2**53:
+        return math.floor(bound)
+    last = (int(bound) + int(math.nextafter(bound, math.inf))) // 2
+    while float(last) > bound:
+        last -= 1
+    return last
+
+
+def _last_micros(bound: float) -> int:
+    """The last microsecond whose seconds, as a double, are not above a bound."""
+    last = math.floor(bound * _PER_SECOND)
+    while (last + 1) / _PER_SECOND <= bound:
+        last += 1
+    while last / _PER_SECOND > bound:
+        last -= 1
+    return last
+
+
+def _in_ticks(last: int, ticks: int, wanted: int) -> int:
+    """The last of finer or coarser ticks that belongs to a tick or one before."""
+    if wanted >= ticks:
+        return (last + 1) * (wanted // ticks) - 1
+    return last // (ticks // wanted)
+
+
+def sum_of(parts: Sequence[str]) -> str:
+    """A sum of any length."""
+    return balanced(parts, "({} + {})")

@@ -1,0 +1,70 @@
+"""`bayesieve export`: a saved model as SQL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.cli.files import PEOPLE, people, write_csv
+from tests.cli.test_select import refused
+from tests.persistence.models import examples
+
+from bayesieve import load_model, save_model, to_sql
+from bayesieve.cli import main
+
+duckdb = pytest.importorskip("duckdb", reason="reading files needs duckdb")
+pd = pytest.importorskip("pandas", reason="reading tables needs pandas")
+
+
+@pytest.fixture
+def data(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_csv(tmp_path / "people.csv", PEOPLE, people(300))
+    assert main(["select", str(path), "--drop", "id", "--save", "people.model"]) == 0
+    capsys.readouterr()
+    return path
+
+
+def test_the_query_scores_the_file_that_the_model_was_made_from(data, capsys):
+    assert main(["export", "people.model", "--to", "sql", "--table", "people"]) == 0
+    query = capsys.readouterr().out
+    model = load_model("people.model")
+    assert query == to_sql(model, "people") + "\n"
+    people = pd.read_csv(data, parse_dates=["day"])
+    connection = duckdb.connect()
+    connection.register("given", people)
+    connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    found = connection.execute(query).fetch_df()
+    wanted = model.predict_proba(people[list(model.feature_names_in_)])
+    shares = found[[f"probability_{label}" for label in model.classes_.tolist()]]
+    np.testing.assert_allclose(shares, wanted, rtol=0, atol=1e-9)
+
+
+def test_the_query_goes_to_a_file(data, capsys):
+    arguments = ["export", "people.model", "--to", "sql", "--dialect", "postgres"]
+    assert main([*arguments, "--table", "s.t", "--out", "score.sql"]) == 0
+    assert "Wrote the model as sql to 'score.sql'" in capsys.readouterr().out
+    with open("score.sql", encoding="utf-8") as file:
+        assert 'FROM "s"."t" AS t' in file.read()
+
+
+def test_a_table_of_terms(data, capsys):
+    save_model(examples()["text"][0], "text.model")
+    arguments = ["export", "text.model", "--to", "sql", "--row", "doc"]
+    assert main([*arguments, "--term", "word", "--count", "n"]) == 0
+    assert 't."word" AS term' in capsys.readouterr().out
+    assert main(["export", "text.model", "--to", "sql", "--text", "words"]) == 0
+    assert 't."words"' in capsys.readouterr().out
+
+
+def test_what_cannot_be_written_is_one_line(data, capsys):
+    save_model(examples()["text"][0], "text.model")
+    told = refused(capsys, "export", "text.model", "--to", "sql", "--dialect", "sqlite")
+    assert "SQLite cannot cut texts" in told
+    save_model(examples()["selector"][0], "selector.model")
+    told = refused(capsys, "export", "selector.model", "--to", "sql")
+    assert "predicts nothing" in told or "classifier" in told
+    assert "no model" in refused(capsys, "export", "none.model", "--to", "sql")
+    told = refused(capsys, "export", "people.model", "--to", "cobol")
+    assert "--to" in told
+    arguments = ["export", "people.model", "--to", "sql", "--out", "people.model"]
+    assert "would overwrite" in refused(capsys, *arguments)

@@ -1,0 +1,48 @@
+"""What the tests of SQL share: a model, its rows, a database; all three agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from bayesieve import to_sql
+
+
+def as_frame(X):
+    """Rows as a frame whose columns are called as a model without names calls them."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    if isinstance(X, list):
+        return pd.DataFrame({"text": X})
+    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    return pd.DataFrame(dense, columns=[f"x{j}" for j in range(dense.shape[1])])
+
+
+def compare(found, wanted_labels, wanted_proba, labels):
+    """Labels and probabilities of rows that are in order."""
+    proba = np.array([row[-len(labels) :] for row in found], dtype=np.float64)
+    np.testing.assert_allclose(proba, wanted_proba, rtol=0, atol=1e-9)
+    given = [row[-len(labels) - 1] for row in found]
+    top = np.sort(wanted_proba, axis=1)
+    for own, wanted, clear in zip(
+        given, wanted_labels.tolist(), top[:, -1] - top[:, -2] > 1e-9, strict=True
+    ):
+        assert own == wanted or not clear
+
+
+def check_rows(engine, model, X, *, frame=None, **options):
+    """The query gives every row what the model does, and all its columns."""
+    frame = as_frame(X) if frame is None else frame
+    frame = frame.assign(position=np.arange(len(frame)))
+    # Names of columns that the model of an array does not know are not in its way.
+    sql = to_sql(model, "rows", engine.dialect, order_by="position", **options)
+    names, found = engine.query(sql, frame)
+    assert list(names[: frame.shape[1]]) == list(frame.columns)
+    classes = model.classes_
+    assert names[frame.shape[1]] == "prediction"
+    assert names[frame.shape[1] + 1 :] == [f"probability_{c}" for c in classes.tolist()]
+    assert [row[frame.shape[1] - 1] for row in found] == list(range(len(frame)))
+    compare(found, model.predict(X), model.predict_proba(X), classes)
+    if engine.dialect != "sqlite":  # which has no booleans
+        assert type(found[0][frame.shape[1]]) is type(classes.tolist()[0])
+    return found
