@@ -75,9 +75,12 @@ def test_float32_in_is_float32_out():
 def test_zipmaps():
     model = make_pipeline(StandardScaler(), bs.SparseGaussianNB(3)).fit(F, YES_NO)
     register_onnx()
-    made = skl2onnx.to_onnx(model, F[:1])
-    session = ort.InferenceSession(made.SerializeToString())
-    label, found = session.run(None, {"X": F[:9]})
+    rows = F[:9].astype(np.float32)  # onnxruntime's ZipMap takes no doubles
+    made = skl2onnx.to_onnx(model, rows)
+    session = ort.InferenceSession(
+        made.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    label, found = session.run(None, {"X": rows})
     assert label.tolist() == model.predict(F[:9]).tolist()
     maps = [[own["no"], own["yes"]] for own in found]
     np.testing.assert_allclose(maps, model.predict_proba(F[:9]), atol=1e-6)

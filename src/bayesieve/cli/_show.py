@@ -52,7 +52,7 @@ def _name_width(rows: Sequence[Feature], unit: str, terminal: Terminal) -> int:
 
 
 def _visible(name: str) -> str:
-    """A name whose first and last blanks can be seen: n-grams of characters have them."""
+    """A name whose outer blanks can be seen: n-grams of characters have them."""
     inner = name.strip(" ")
     left = len(name) - len(name.lstrip(" "))
     return "␣" * left + inner + "␣" * (len(name) - left - len(inner))
@@ -139,7 +139,8 @@ def _show_columns(rows: Sequence[Feature], unit: str, terminal: Terminal) -> Non
     terminal.line(terminal.style(heading, "dim"))
     bar = max(min(terminal.width - 2 - name - cut - 8 - 2, 30), 3)
     for row in rows:
-        line = f"  {terminal.fit(_visible(row.name), name)}{row.parts:>{cut}}{row.weight:>8.2f}  "
+        line = f"  {terminal.fit(_visible(row.name), name)}"
+        line += f"{row.parts:>{cut}}{row.weight:>8.2f}  "
         terminal.line(line + terminal.one_sided_bar(row.weight, bar))
 
 

@@ -54,8 +54,8 @@ def onnx_inputs(onnx_model: Any, X: Any) -> dict[str, np.ndarray]:
     >>> inputs
     {'text': array([[1., 2.]])}
     >>> session = onnxruntime.InferenceSession(onnx_model.SerializeToString())
-    >>> session.run(["label"], inputs)
-    [array([1])]
+    >>> session.run(["label"], inputs)[0].tolist()
+    [1]
     """
     told = _told(onnx_model)
     if told[0]["kind"] == "matrix":

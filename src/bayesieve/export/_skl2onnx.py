@@ -47,7 +47,8 @@ def register_onnx() -> None:
     -----
     Scores are computed in doubles; what comes out has the type of the input, so give
     doubles (`DoubleTensorType`, or an array of float64) for probabilities that are
-    equal to 1e-9.
+    equal to 1e-9. Doubles need the option ``zipmap=False``, as onnxruntime makes
+    dictionaries of floats alone.
 
     skl2onnx cuts texts for a CountVectorizer by itself, by rules that only come near to
     those of Python: letters beyond ASCII end words there. The counts, and with them the
