@@ -117,6 +117,44 @@ def test_terms_beside_columns_are_counted_and_have_all_the_time(tmp_path, capsys
     assert load_model(saved).time_limit is None
 
 
+def test_what_is_excluded_helps_no_rival(tmp_path, capsys):
+    header, rows = texts(400, strength=0.05)(np.random.default_rng(3))
+    rows = [(f"{text} leak{label}", label) for text, label in rows]
+    path = write_csv(tmp_path / "d.csv", header, rows)
+    assert selected(capsys, path)["evaluation"]["accuracy"] == 1.0
+    assert main(["select", str(path), "--exclude", "leak*", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "weights keep to no rules: the proven selection in place" in captured.err
+    found = json.loads(captured.out)
+    assert all(own["accuracy"] < 0.9 for own in found["evaluation"]["contenders"])
+    assert not any("leak" in own["name"] for own in found["features"])
+
+
+def test_a_thousand_classes_are_fitted(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(60)]
+    rows = [
+        (" ".join([*rng.choice(words, 90), f"c{i % 400}"]), f"k{i % 400}")
+        for i in range(2000)
+    ]
+    path = write_csv(tmp_path / "d.csv", ("text", "label"), rows)
+    found = selected(capsys, path, "--label", "label", "--quick")
+    assert len(found["classes"]) == 400
+
+
+def test_costs_are_proposed_once_and_for_the_class_that_is_missed(tmp_path, capsys):
+    situation = next(own for own in SITUATIONS if own.name == "unbalanced_table")
+    path = situation.write(tmp_path)
+    found = selected(capsys, path, "--label", "label", "--quick")
+    worst = min(found["evaluation"]["per_class"], key=lambda own: own["recall"])
+    proposed = [own["command"] for own in found["verdict"]["next"]]
+    cost = f"{worst['name']}=5"
+    assert any(f"--error-cost {cost}" in own for own in proposed)
+    again = selected(capsys, path, "--label", "label", "--quick", "--error-cost", cost)
+    for own in again["verdict"]["next"]:
+        assert own["command"].count("--error-cost") <= 1
+
+
 def test_matrices_have_weights_too(tmp_path, capsys):
     saved = tmp_path / "m"
     found = selected(capsys, write_svmlight(tmp_path / "d.svm", n=300), "--save", saved)
@@ -174,7 +212,7 @@ def test_costs_of_errors_move_the_threshold(file, capsys):
     assert two["costs"] == [1.0, 4.0]
     assert two["chosen_threshold"] == pytest.approx(0.2)
     assert main(["select", str(file), "--error-cost", "c1=4", "--quick"]) == 0
-    assert "say c1 from a probability of 0.20 on" in capsys.readouterr().out
+    assert "With these costs of errors" in capsys.readouterr().out
     assert main(["select", str(file), "--error-cost", "c7=4", "--quick"]) == 2
     assert "some of the classes 'c0', 'c1'. Got 'c7'" in capsys.readouterr().err
     assert main(["select", str(file), "--error-cost", "4"]) == 2

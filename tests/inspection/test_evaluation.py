@@ -10,6 +10,7 @@ from sklearn import metrics
 
 from bayesieve.inspection._evaluation import (
     RowScores,
+    costs_told,
     evaluation_of,
     wilson_interval,
 )
@@ -58,8 +59,10 @@ def test_curves_of_two_classes_are_those_of_scikit_learn(n, seed, ties):
         return
     found = evaluation_of([RowScores.of(logs, codes)], ["ham", "spam"])
     two = found.as_dict()["two_classes"]
-    chance = np.exp(logs[:, 1])
-    assert two["label"] == "spam"
+    # The rarer class is the one to find, where it is clearly rarer.
+    positive = 0 if (codes == 0).mean() < 0.4 else 1
+    codes, chance = (codes == positive).astype(int), np.exp(logs[:, positive])
+    assert two["label"] == ["ham", "spam"][positive]
     assert two["auc"] == pytest.approx(metrics.roc_auc_score(codes, chance))
     average = metrics.average_precision_score(codes, chance)
     assert two["average_precision"] == pytest.approx(average)
@@ -145,3 +148,30 @@ def test_an_impossible_class_costs_a_bounded_loss():
     assert found.log_loss == 350.0
     with pytest.raises(ValueError, match="at least one row"):
         evaluation_of([RowScores.of(logs[:0], np.array([], dtype=int))], "ab")
+
+
+def test_costs_of_many_classes_weigh_them():
+    logs, codes = scores_of(3000, 4, 2)
+    cost = {"a": 1.0, "b": 6.0, "c": 1.0, "d": 1.0}
+    scores = RowScores.of(logs, codes)
+    found = evaluation_of([scores], [*"abcd"], error_cost=cost).as_dict()["costs"]
+    dear, proba = np.array([*cost.values()]), np.exp(logs)
+    weighed, usual = np.argmax(proba * dear, axis=1), np.argmax(logs, axis=1)
+    assert found["usual"] == pytest.approx((dear[codes] * (usual != codes)).mean())
+    assert found["weighed"] == pytest.approx((dear[codes] * (weighed != codes)).mean())
+    assert found["weighed"] < found["usual"]
+    assert found["dearest"] == "b"
+    assert found["recall"] == pytest.approx((weighed[codes == 1] == 1).mean())
+    assert "in place of" in costs_told(found)
+    assert "gains nothing" in costs_told(found | {"weighed": found["usual"]})
+
+
+def test_rows_that_are_few_may_beat_guessing():
+    codes = np.arange(40) % 2
+    right = np.where(np.arange(40) % 5 < 3, 0.85, 0.25)  # 60 % are right
+    logs = np.log(np.where(np.eye(2)[codes] > 0, right[:, None], 1 - right[:, None]))
+    few = evaluation_of([RowScores.of(logs, codes)], ["a", "b"])
+    assert few.may_beat_guessing
+    assert not few.beats_guessing
+    many = [RowScores.of(np.tile(logs, (20, 1)), np.tile(codes, 20))]
+    assert evaluation_of(many, ["a", "b"]).beats_guessing

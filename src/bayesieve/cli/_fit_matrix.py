@@ -75,7 +75,7 @@ def fit_matrix(
         counts=counts,
         rivals=rivals,
         refits=Refits(X, codes, classes, held, makers) if plan.refits else None,
-        of_size=_sized(model, arguments, counts) if plan.compares else None,
+        of_size=_sized(model, arguments, counts, rules) if plan.compares else None,
         cv=cv,
         interrupted=getattr(fitted, "stopped_", None) == "interrupted",
     )
@@ -94,6 +94,7 @@ def _makers(
     if model != "gaussian":
         common["alpha"] = arguments.alpha
     size = default_size(n_used)
+    allowed = {name: own for name, own in rules.items() if name == "exclude"}
 
     def proven(_: float) -> Any:
         k = size if plan.k is None or plan.weighted or plan.chooses_proven else plan.k
@@ -107,7 +108,7 @@ def _makers(
         "chosen": weighted if plan.weighted else proven
     }
     if plan.compares:
-        makers["all"] = lambda _: plain("all", **common)
+        makers["all"] = lambda _: plain("all", **common, **allowed)
         if plan.weighted:
             makers["proven"] = proven
         elif plan.rival_weights:
@@ -138,11 +139,15 @@ class _Weighted:
 
 
 def _sized(
-    model: str, arguments: argparse.Namespace, counts: ClassCounts
+    model: str,
+    arguments: argparse.Namespace,
+    counts: ClassCounts,
+    rules: dict[str, Any],
 ) -> Callable[[int], Any]:
     plain = getattr(naive_bayes, f"Sparse{model.title()}NB")
-    alpha = {} if model == "gaussian" else {"alpha": arguments.alpha}
-    return lambda k: plain(k, exact=False, **alpha).fit_counts(counts)
+    common = {} if model == "gaussian" else {"alpha": arguments.alpha}
+    common |= {name: own for name, own in rules.items() if name == "exclude"}
+    return lambda k: plain(k, exact=False, **common).fit_counts(counts)
 
 
 def _settled(make: Callable[[float], Any], fitted: Any) -> Callable[[float], Any]:

@@ -29,10 +29,14 @@ def next_steps(
     words = arguments.command_line
     plain = _without(words, _OUTPUT)
     free = _without(plain, _CHOICE)
+    if arguments.model == "gaussian":
+        best = _without(free, {"--model": True})  # measurements have no weights there
+    else:
+        best = free
     steps: list[tuple[list[str], str]] = []
     for remark in verdict.remarks:
         if remark.action == "weights":
-            steps.append((free, "what predicts best"))
+            steps.append((best, "what predicts best"))
         elif remark.action == "all":
             steps.append(([*free, "-k", "all"], f"all {data.unit}"))
         elif remark.action.startswith("k="):
@@ -54,12 +58,13 @@ def next_steps(
         elif remark.action == "drop" and data.unit == "columns":
             name = remark.text.split("'")[1]
             steps.append(([*plain, "--drop", name], "how good it is without"))
-        elif remark.action == "recall":
-            classes = data.labels.classes
-            rare = str(classes[int(data.labels.rows.argmin())])
-            cost = f"{rare}=5"
-            told = f"where it costs five times as much to miss {rare}"
-            steps.append(([*plain, "--error-cost", cost], told))
+        elif remark.action == "drop" and data.unit == "terms":
+            name = remark.text.split("'")[1]
+            steps.append(([*free, "--exclude", name], "how good it is without"))
+        elif remark.action.startswith("recall=") and "--error-cost" not in words:
+            missed = remark.action.removeprefix("recall=")
+            told = f"where it costs five times as much to miss {missed}"
+            steps.append(([*plain, "--error-cost", f"{missed}=5"], told))
     if _leaves_pairs(data, arguments, verdict):
         steps.append(([*plain, "--ngrams", "2"], "pairs of words, not tried"))
     if getattr(data, "leaves_model", None):

@@ -10,6 +10,7 @@ from typing import Any
 from bayesieve.io._read_options import KINDS, LONGEST_ROW, ReadOptions
 
 __all__ = [
+    "above_zero",
     "add_data_arguments",
     "add_model_arguments",
     "add_text_arguments",
@@ -51,7 +52,8 @@ share_within = _number(lambda value: 0 <= value < 1, "a share in [0, 1)")
 seed = _number(lambda value: 0 <= value < 2**63, "a number >= 0", whole=True)
 at_least_one = _number(lambda value: 1 <= value < 2**63, "a number >= 1", whole=True)
 at_least_zero = _number(lambda value: 0 <= value < math.inf, "a number >= 0")
-_seconds = _number(lambda value: 0 < value < math.inf, "a number > 0")
+above_zero = _number(lambda value: 0 < value < math.inf, "a number > 0")
+_seconds = above_zero
 _row_bytes = _number(
     lambda value: 1 <= value <= 1 << 30,
     f"a number of bytes in 1...{1 << 30:,}",

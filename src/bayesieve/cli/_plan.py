@@ -9,6 +9,7 @@ from typing import Any
 from bayesieve._compat import l1_logistic_regression
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._rules import has_rules
+from bayesieve.cli._told import tell
 
 __all__ = ["Plan", "l1_of_frame", "l1_of_matrix"]
 
@@ -89,9 +90,12 @@ class Plan:
                     "Got 'all'."
                 )
             return cls(True, "1se" if k is None else k, **common)
-        proven = arguments.exact or k is not None or has_rules(arguments)
+        ruled = has_rules(arguments)
+        proven = arguments.exact or k is not None or ruled
+        if ruled and not (arguments.exact or k is not None) and can_weigh:
+            tell("weights keep to no rules: the proven selection in place of them")
         if proven or not can_weigh:
-            rival = measured and can_weigh and work <= _RIVAL_WORK
+            rival = measured and can_weigh and not ruled and work <= _RIVAL_WORK
             return cls(False, k, rival_weights=rival, **common)
         return cls(True, "1se", **common)
 

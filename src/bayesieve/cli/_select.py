@@ -16,10 +16,10 @@ from bayesieve.cli._files import expanded
 from bayesieve.cli._interrupts import InterruptWatch
 from bayesieve.cli._next_steps import next_steps
 from bayesieve.cli._options import (
+    above_zero,
     add_data_arguments,
     add_model_arguments,
     add_text_arguments,
-    at_least_zero,
     seed,
     share_or_none,
     wanted_size,
@@ -114,7 +114,7 @@ def _error_cost(text: str) -> tuple[str, float]:
     label, found, cost = text.rpartition("=")
     if not found or not label:
         raise argparse.ArgumentTypeError(f"must be CLASS=COST. Got {text!r}.")
-    return label, at_least_zero(cost)
+    return label, above_zero(cost)
 
 
 def _run(arguments: argparse.Namespace) -> int | None:
@@ -149,7 +149,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
     steps = next_steps(judgement.verdict, data, arguments)
     features = selected_features(described, fitted.counts)
     strings = data.left_out_strings() if hasattr(data, "left_out_strings") else []
-    _doubt_reading(columns, strings, len(features), evaluation)
+    _doubt_reading(columns, strings, len(features), judgement.verdict.codes)
     outcome: dict[str, Any] = {
         "verdict": judgement.verdict.as_dict(steps),
         "data": data.files.name,
@@ -196,14 +196,14 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
 
 def _doubt_reading(
-    columns: Columns, texts: list[str], k: int, scores: dict[str, Any] | None
+    columns: Columns, texts: list[str], k: int, codes: list[str]
 ) -> None:
     """Where nothing tells the label, say what may have been read wrongly.
 
     A guessed label may be another column, and strings that were left out because they
     differ in every row, `texts`, may be words.
     """
-    if k and (scores is None or scores["accuracy"] > scores["majority_accuracy"]):
+    if k and "guessing" not in codes:
         return
     if texts:
         named = shlex.quote(f"{texts[0]}=text")

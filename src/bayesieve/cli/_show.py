@@ -154,6 +154,8 @@ def certificate_sentence(certificate: dict[str, Any], k: int, unit: str) -> str:
 
 def show_evaluation(found: dict[str, Any], unit: str, terminal: Terminal) -> None:
     """Print how the model and its rivals did on held-out rows, and each class."""
+    from bayesieve.inspection._evaluation import costs_told
+
     title = f"On {found['rows']:,} held-out rows"
     if found["splits"] > 1:
         title = f"On {found['splits']} times {found['rows']:,} held-out rows"
@@ -178,6 +180,8 @@ def show_evaluation(found: dict[str, Any], unit: str, terminal: Terminal) -> Non
             f"like {plain_text(two['label'])} holds {100 * tenth:.0f} % of them."
         )
         _show_costs(two, terminal)
+    elif found["costs"] is not None:
+        terminal.paragraph(plain_text(costs_told(found["costs"])))
 
 
 def _show_classes(rows: list[dict[str, Any]], terminal: Terminal) -> None:
@@ -208,6 +212,12 @@ def _show_costs(two: dict[str, Any], terminal: Terminal) -> None:
     by_threshold = {own["threshold"]: own for own in two["thresholds"]}
     usual = by_threshold[0.5]
     best = by_threshold[min(by_threshold, key=lambda own: abs(own - at))]
+    if best["cost"] >= usual["cost"]:
+        terminal.paragraph(
+            "With these costs of errors no other threshold than 0.50 does better here: "
+            f"{usual['cost']:.3f} a row."
+        )
+        return
     terminal.paragraph(
         f"With these costs of errors, say {plain_text(two['label'])} from a "
         f"probability of {at:.2f} on: {best['cost']:.3f} a row in place of "

@@ -202,7 +202,7 @@ class TextData:
         models = {"chosen": self._model(k, plan.weighted, **rules)}
         if plan.compares and evaluates:
             if counts.n_features <= _MOST_TERMS:
-                models["all"] = self._model("all")
+                models["all"] = self._model("all", **_allowed(rules))
             if plan.weighted:
                 models["proven"] = self._model(default_size(counts.n_features))
             elif plan.rival_weights:
@@ -224,7 +224,9 @@ class TextData:
             rivals=rivals,
             held_out=self._held_out if evaluates else None,
             refits=refits,
-            of_size=lambda k: self._fit(self._model(k, exact=False), counts),
+            of_size=lambda k: self._fit(
+                self._model(k, exact=False, **_allowed(rules)), counts
+            ),
             cv=cv,
             interrupted=stopped,
             settings={"text": self.columns.texts[0], "label": self.labels.column},
@@ -340,6 +342,11 @@ class TextData:
                 *(X.tocsr(), y, k, self.model, self.arguments, rules)
             )
             return found_k[1]
+
+
+def _allowed(rules: dict[str, Any]) -> dict[str, Any]:
+    """What a rival without a number of terms keeps of the rules: terms left out."""
+    return {name: own for name, own in rules.items() if name == "exclude"}
 
 
 def _remade(model: SparseTextNB) -> Callable[[float], Any]:

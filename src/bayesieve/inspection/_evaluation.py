@@ -12,7 +12,13 @@ from scipy.stats import binomtest, t
 
 from bayesieve.inspection._calibration import calibration
 
-__all__ = ["Evaluation", "RowScores", "evaluation_of", "wilson_interval"]
+__all__ = [
+    "Evaluation",
+    "RowScores",
+    "costs_told",
+    "evaluation_of",
+    "wilson_interval",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -24,6 +30,8 @@ _MOST_CLASSES = 200
 _POINTS = 201  # of a curve
 _THRESHOLDS = 101
 _DETAILS = 1_000_000  # rows of which probabilities are kept
+_FEW_ROWS = 200  # that can leave open whether a model is better than guessing
+_RARE = 0.4  # share below which the rarer of two classes is the one to find
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,20 +199,36 @@ class Evaluation:
     def beats_guessing(self) -> bool:
         """Whether it is right, or knows the chances, more than always one answer.
 
-        By a one-sided exact test of the rows that only one of the two has right, or by
-        a log loss two standard errors below that of the shares of the classes.
+        By a one-sided exact test of the rows that only one of the two has right, by an
+        interval that lies above guessing, with probabilities that know more as well, or
+        by a log loss two standard errors below that of the shares of the classes.
         """
+        knows = self.log_loss < self.prior_log_loss or self.splits > 1
+        if self.interval[0] > self.majority_accuracy and knows:
+            return True
+        # Rows of repeated splits are there several times: no test of rows holds.
+        if self.splits == 1 and self._more_right():
+            return True
+        ahead = self._prior_losses() - self.scores.loss
+        rows = ahead.size / self.scores.repeats
+        return bool(ahead.mean() > 2.0 * ahead.std() / np.sqrt(max(rows, 1.0)))
+
+    @property
+    def may_beat_guessing(self) -> bool:
+        """Whether it looks better than guessing, but rows are too few to be sure."""
+        rows = self.scores.codes.size / self.scores.repeats
+        better = self.accuracy > self.majority_accuracy
+        better = better and self.log_loss < self.prior_log_loss
+        return better and rows < _FEW_ROWS and not self.beats_guessing
+
+    def _more_right(self) -> bool:
         codes, right = self.scores.codes, self.scores.right
         guessed = codes == self.majority
         only, other = int((right & ~guessed).sum()), int((guessed & ~right).sum())
-        if only + other:
-            test = binomtest(only, only + other, alternative="greater")
-            if test.pvalue < 0.01 and self.splits == 1:
-                return True
-        if self.splits > 1:  # rows are there several times: no test of rows holds
-            return bool(self.interval[0] > self.majority_accuracy)
-        ahead = self._prior_losses() - self.scores.loss
-        return bool(ahead.mean() > 2.0 * ahead.std() / np.sqrt(ahead.size))
+        if not only + other:
+            return False
+        test = binomtest(only, only + other, alternative="greater")
+        return bool(test.pvalue < 0.01)
 
     def _prior_losses(self) -> Floats:
         rows = self.confusion.sum(axis=1)
@@ -229,6 +253,7 @@ class Evaluation:
             "per_class": self._per_class(),
             "two_classes": self._two_classes() if two else None,
             "calibration": self._calibration(),
+            "costs": self._weighed(),
         }
 
     def _confusion(self) -> dict[str, Any]:
@@ -260,6 +285,25 @@ class Evaluation:
             }
             for c, name in enumerate(self.classes[:_MOST_CLASSES])
         ]
+
+    def _weighed(self) -> dict[str, Any] | None:
+        """What errors cost a row, and where classes are weighed by their costs."""
+        if self.costs is None:
+            return None
+        proba, costs = self.scores.proba, np.array(self.costs)
+        codes = self.scores.codes[self.scores.kept]
+        rows = np.bincount(codes, minlength=costs.size)
+        usual, weighed = np.argmax(proba, axis=1), np.argmax(proba * costs, axis=1)
+        hits = np.bincount(codes[weighed == codes], minlength=costs.size)
+        with np.errstate(invalid="ignore"):
+            recall = hits / rows
+        dearest = int(np.argmax(costs))
+        return {
+            "usual": float((costs[codes] * (usual != codes)).mean()),
+            "weighed": float((costs[codes] * (weighed != codes)).mean()),
+            "dearest": self.classes[dearest],
+            "recall": _known(recall[dearest]),
+        }
 
     def _calibration(self) -> dict[str, Any] | None:
         scores = self.scores
@@ -374,6 +418,7 @@ def evaluation_of(
         scores.log_loss,
         float(-(known * np.log(known)).sum()),
         scores,
+        positive=0 if n_classes == 2 and 0 < shares[0] < _RARE else 1,
         costs=_costs(classes, error_cost),
     )
 
@@ -394,6 +439,17 @@ def _costs(
             f"{known}. Got {got}."
         )
     return tuple(named.get(str(label), 1.0) for label in classes)
+
+
+def costs_told(costs: Mapping[str, Any]) -> str:
+    """What is gained by weighing each class by what missing it costs, in words."""
+    told = "With these costs of errors, weighing each class by what missing it costs "
+    if costs["weighed"] >= costs["usual"]:
+        return f"{told}gains nothing here: {costs['usual']:.3f} a row."
+    told += f"leaves {costs['weighed']:.3f} a row in place of {costs['usual']:.3f}"
+    if costs["recall"] is not None:
+        told += f", and finds {100 * costs['recall']:.0f} % of {costs['dearest']}"
+    return f"{told}."
 
 
 def wilson_interval(right: int, n_rows: int) -> tuple[float, float]:

@@ -234,6 +234,9 @@ _two_classes = record(
     chosen_threshold=_some_share,
     costs=optional(tuple_of(_positive, _positive)),
 )
+_weighed = record(
+    usual=_positive, weighed=_positive, dearest=text(), recall=_some_share
+)
 _evaluation = record(
     rows=_some_size,
     splits=_some_size,
@@ -252,6 +255,7 @@ _evaluation = record(
     confusion=optional(_confusion),
     per_class=optional(many(_per_class, LIMITS["classes"])),
     two_classes=optional(_two_classes),
+    costs=optional(_weighed),
 )
 _verdict = record(
     lines=many(text(600), 4),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from bayesieve.inspection._evaluation import costs_told
 from bayesieve.inspection._report_alternatives import count_told
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_glossary import glossary_list
@@ -295,6 +296,8 @@ def _evaluation(data: ReportData) -> str | None:
     if found is None or not any(value is not None for value in found.values()):
         return None
     parts = [f'<p class="note">{escape(measured_on(data))}</p>']
+    if found["costs"] is not None and found["two_classes"] is None:
+        parts.append(f'<p class="note">{escape(costs_told(found["costs"]))}</p>')
     static = []
     if found["contenders"]:
         cells = [

@@ -77,6 +77,11 @@ def _headline(facts: VerdictFacts) -> str:
     )
     guess = found.classes[found.majority]
     always = percent(found.majority_accuracy)
+    if found.may_beat_guessing:
+        return (
+            f"Maybe better than guessing, which so few rows cannot tell: right on "
+            f"{share}; always {guess} would be right on {always}."
+        )
     if not found.beats_guessing:
         return (
             f"No better than guessing: right on {share}; always {guess} would be right "
@@ -85,5 +90,6 @@ def _headline(facts: VerdictFacts) -> str:
     told = f"Right on {share}; always {guess} would be right on {always}"
     every = facts.rivals.get("all")
     if every is not None and facts.k < facts.n_features:
-        told += f", all {facts.n_features:,} {facts.noun} on {percent(every.accuracy)}"
+        n_all = facts.sizes.get("all") or facts.n_features
+        told += f", all {n_all:,} {facts.noun} on {percent(every.accuracy)}"
     return f"{told}."

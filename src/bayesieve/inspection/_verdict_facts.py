@@ -91,7 +91,7 @@ class Remark:
 
     `action` names what would help, as the commands to try next know it: "weights",
     "all", "proven", "more", "presence", "counts", "ngrams", "rows", "label", "drop",
-    "recall", "fewer", a size such as "k=20", or nothing.
+    "recall=" and a class, "fewer", a size such as "k=20", or nothing.
     """
 
     code: str

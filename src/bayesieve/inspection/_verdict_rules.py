@@ -39,6 +39,8 @@ def _guessing(facts: VerdictFacts) -> Remark | None:
     found = facts.evaluation
     if found is None or not facts.k or found.beats_guessing:
         return None
+    if found.may_beat_guessing:
+        return None
     told = f"What {facts.these} say does not hold on new rows"
     if facts.proven:
         told += ": the proof is about the training rows alone"
@@ -116,13 +118,16 @@ def _missed_class(facts: VerdictFacts) -> Remark | None:
     if worst.size > 1:
         others = "class is" if worst.size == 2 else "classes are"
         told += f", and {worst.size - 1:,} more {others} hardly found"
-    return Remark("missed class", f"Hardly recalled: {told}.", "recall")
+    action = f"recall={found.classes[first]}"
+    return Remark("missed class", f"Hardly recalled: {told}.", action)
 
 
 def _unbalanced(facts: VerdictFacts) -> Remark | None:
     found = _judged(facts)
     if found is None or found.majority_accuracy < _LARGEST_CLASS:
         return None
+    if _missed_class(facts) is not None:
+        return None  # said already
     recall, rows = found.recall, found.confusion.sum(axis=1)
     others = [c for c in range(len(rows)) if c != found.majority and rows[c]]
     if not others:
@@ -133,7 +138,7 @@ def _unbalanced(facts: VerdictFacts) -> Remark | None:
         f"Accuracy says little where {percent(found.majority_accuracy)} of the rows "
         f"are {found.classes[found.majority]}: of {found.classes[rare]!r}, "
         f"{percent(recall[rare])} are found.",
-        "recall",
+        f"recall={found.classes[rare]}",
     )
 
 
@@ -165,7 +170,8 @@ def _overconfident(facts: VerdictFacts) -> Remark | None:
 def _rival(facts: VerdictFacts, name: str) -> tuple[float, float, RowScores] | None:
     """How far a rival is ahead by accuracy and by log loss, where that is sure.
 
-    Sure is two standard errors of the rows' differences, or one of the accuracy.
+    Sure is two standard errors of the rows' differences, or one of the accuracy of a
+    model that is better than guessing.
     """
     found, rival = facts.evaluation, facts.rivals.get(name)
     if found is None or rival is None:
@@ -175,6 +181,8 @@ def _rival(facts: VerdictFacts, name: str) -> tuple[float, float, RowScores] | N
     own = np.sqrt(
         found.accuracy * (1.0 - found.accuracy) * rival.repeats / rival.codes.size
     )
+    # Where nothing is known, chance alone puts one of several rivals ahead.
+    own = own if _judged(facts) is not None else np.inf
     more_right = right > 0.0 and (right > _SURELY * error or right > own)
     knows_more = nats > _SURELY * nats_error and nats > 0.01
     if not more_right and not knows_more:
@@ -221,7 +229,8 @@ def _all_features(facts: VerdictFacts) -> Remark | None:
             f"{percent(share)} of the rows.",
             f"k={k}",
         )
-    told = f"All {facts.n_features:,} {facts.noun} together are right more often, by "
+    n_all = facts.sizes.get("all") or facts.n_features
+    told = f"All {n_all:,} {facts.noun} together are right more often, by "
     told += _points(known[0])
     if fewer is not None and fewer[0] < facts.n_features:
         told += f", and so are the best {fewer[0]:,} of them without weights"
@@ -230,7 +239,7 @@ def _all_features(facts: VerdictFacts) -> Remark | None:
 
 def _size_without_weights(facts: VerdictFacts) -> tuple[int, float] | None:
     """The fewest features without weights that are right more often by an error."""
-    found = facts.evaluation
+    found = _judged(facts)
     if found is None or not facts.weighted:
         return None
     error = np.sqrt(found.accuracy * (1.0 - found.accuracy) / found.n_rows)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import (
     StratifiedKFold,
-    StratifiedShuffleSplit,
     check_cv,
 )
 
@@ -75,8 +74,7 @@ def prediction_splits(
     cv: Any = StratifiedKFold(
         min(_FOLDS, int(sizes.max())), shuffle=True, random_state=random_state
     )
-    if n_entries * sizes.size > _MUCH_WORK and sizes.min() >= 2:
-        cv = StratifiedShuffleSplit(1, test_size=HELD_OUT, random_state=random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows
-        return splits_of(cv, codes)
+        splits = splits_of(cv, codes)
+    return splits[:1] if n_entries * sizes.size > _MUCH_WORK else splits
