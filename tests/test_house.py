@@ -151,7 +151,7 @@ def test_dev_py_names_an_unknown_command():
     assert done.stdout == ""
     assert done.stderr == (
         "dev.py: unknown command 'tset'; choose from demo, test, slow, studies, "
-        "processors, minima, sanitize, lint, build, docs.\n"
+        "processors, minima, sanitize, races, lint, build, docs.\n"
     )
 
 
