@@ -129,6 +129,7 @@ def judged(results: dict[str, Any]) -> tuple[int, int]:
                 option == "--ngrams 2" and "pairs" in default["codes"]
             )
             said |= any(option in command for command in default["next"])
+            said |= option == "--weights -k cv" and "more features" in default["codes"]
             print(f"{name}: {option} is ahead, {'said' if said else 'NOT SAID'}")
             silent += not said
     return ahead, silent

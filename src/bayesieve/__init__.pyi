@@ -7,6 +7,9 @@ from . import io as io
 from . import metrics as metrics
 from .counts import ClassCounts as ClassCounts
 from .counts import StratifiedCounts as StratifiedCounts
+from .export import onnx_inputs as onnx_inputs
+from .export import to_onnx as to_onnx
+from .export import to_sklearn as to_sklearn
 from .export import to_sql as to_sql
 from .feature_extraction import to_vectorizer as to_vectorizer
 from .feature_selection import FDRScreener as FDRScreener

@@ -112,6 +112,9 @@ def _contenders(
         "weighted": f"{unit} with weights",
         "proven": f"proven best {unit}",
         "all": f"all {unit}" + (", no weights" if described.table is None else ""),
+        "more": f"more {unit}, weights",
+        "presence": f"{unit} there or not, weights",
+        "counts": f"counts of {unit}, weights",
         "pairs": "words and pairs, weights",
         "l1": "l1 logistic regression",
     }

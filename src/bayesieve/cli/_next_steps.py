@@ -15,6 +15,11 @@ __all__ = ["next_steps"]
 _CHOICE = {"-k": True, "--exact": False, "--weights": False}
 _OUTPUT = {"--save": True, "--report": True, "--json": False}
 _MOST = 4
+#: What decides, the model that has it, and what it does.
+_MODELS = {
+    "presence": ("bernoulli", "by whether a term is there"),
+    "counts": ("multinomial", "by how often a term is there"),
+}
 
 
 def next_steps(
@@ -35,6 +40,10 @@ def next_steps(
             steps.append(([*free, "-k", size], "without weights"))
         elif remark.action == "ngrams":
             steps.append(([*plain, "--ngrams", "2"], "pairs of words"))
+        elif remark.action == "more":
+            steps.append(([*free, "--weights", "-k", "cv"], f"more {data.unit}"))
+        elif remark.action in _MODELS:
+            steps.append(_with_model(plain, remark.action))
         elif remark.action == "proven":
             steps.append(([*free, "--exact"], "the proven selection"))
         elif remark.action == "fewer":
@@ -53,6 +62,9 @@ def next_steps(
             steps.append(([*plain, "--error-cost", cost], told))
     if _leaves_pairs(data, arguments, verdict):
         steps.append(([*plain, "--ngrams", "2"], "pairs of words, not tried"))
+    if getattr(data, "leaves_model", None):
+        command, told = _with_model(plain, data.leaves_model)
+        steps.append((command, f"{told}, not tried"))
     saved = arguments.save
     if saved is not None:
         steps.append((["bayesieve", "predict", saved, "DATA"], "label new rows"))
@@ -68,6 +80,12 @@ def next_steps(
         if command != words:
             found.setdefault(shlex.join(command), meaning)
     return list(found.items())[:_MOST]
+
+
+def _with_model(words: list[str], name: str) -> tuple[list[str], str]:
+    """A command with the other model of counts."""
+    model, told = _MODELS[name]
+    return [*_without(words, {"--model": True}), "--model", model], told
 
 
 def _leaves_pairs(data: Any, arguments: argparse.Namespace, verdict: Verdict) -> bool:

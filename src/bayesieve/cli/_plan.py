@@ -13,8 +13,9 @@ from bayesieve.cli._rules import has_rules
 __all__ = ["Plan", "l1_of_frame", "l1_of_matrix"]
 
 #: Entries times classes up to which a rival with weights is fitted beside the proven
-#: selection, and rows are fitted again; a few seconds.
-_RIVAL_WORK, _REFIT_WORK, _PAIRS_WORK = 2e7, 6e7, 2e6
+#: selection, and rows are fitted again; a few seconds. Rivals whose sizes are chosen
+#: anew take longer.
+_RIVAL_WORK, _REFIT_WORK, _PAIRS_WORK, _OTHER_WORK = 2e7, 2e7, 2e6, 3e6
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Plan:
         Whether models are fitted again to parts of the rows.
     tries_pairs : bool
         Whether pairs of words are few enough to be tried.
+    tries_other : bool
+        Whether the other model of counts is tried: presences, or counts.
     l1 : bool
         Whether logistic regression with an l1 penalty is among the rivals.
     """
@@ -45,6 +48,7 @@ class Plan:
     rival_weights: bool = False
     refits: bool = False
     tries_pairs: bool = False
+    tries_other: bool = False
     l1: bool = False
 
     @classmethod
@@ -57,6 +61,7 @@ class Plan:
             "compares": arguments.test_share > 0,
             "refits": measured and work <= _REFIT_WORK,
             "tries_pairs": measured and work <= _PAIRS_WORK,
+            "tries_other": measured and work <= _OTHER_WORK,
             "l1": arguments.l1,
         }
         if arguments.weights:

@@ -45,6 +45,9 @@ _MOST_TEXT_BYTES = 200_000_000
 #: Above this many terms the comparison with all of them is left out.
 _MOST_TERMS = 3_000_000
 
+#: What decides in each model of counts.
+_MODELS = {"presence": "bernoulli", "counts": "multinomial"}
+
 Batches = Iterator[tuple[Any, NDArray[np.int64]]]
 
 
@@ -180,6 +183,8 @@ class TextData:
         assert documents is not None
         plan = Plan.of(arguments, self.model, documents.sum() * counts.n_classes)
         self.tries_pairs = False
+        #: The other model of counts, where nobody has said which and it was not tried.
+        self.leaves_model: str | None = None
         if stopped:
             size = default_size(counts.n_features)
             k = plan.k if not plan.weighted and plan.k is not None else size
@@ -204,16 +209,10 @@ class TextData:
                 models["weighted"] = self._model("1se", True)
         with clock.measure("selection"):
             model = self._fit(models["chosen"], counts)
-        rivals = {}
         refits = self._refits(models) if plan.refits and evaluates else None
         with warnings.catch_warnings(), clock.measure("comparison"):
             warnings.simplefilter("ignore")
-            for name, own in models.items():
-                if name != "chosen":
-                    rivals[name] = self._fit(own, counts)
-            self.tries_pairs = self._may_try_pairs(plan) and refits is not None
-            if self.tries_pairs and refits is not None:
-                rivals["pairs"] = refits.fit("pairs", np.flatnonzero(~self._is_test))
+            rivals = self._rivals(plan, model, models, counts, refits)
             if plan.l1 and evaluates:
                 rivals["l1"] = self._l1(counts)
         return Fitted(
@@ -230,6 +229,36 @@ class TextData:
             interrupted=stopped,
             settings={"text": self.columns.texts[0], "label": self.labels.column},
         )
+
+    def _rivals(
+        self,
+        plan: Plan,
+        model: SparseTextNB,
+        models: dict[str, SparseTextNB],
+        counts: Any,
+        refits: Refits | None,
+    ) -> dict[str, Any]:
+        """Fit the others of the plan, and those that begin with the texts again."""
+        best = getattr(model, "lambda_best_", np.inf)
+        if refits is not None and plan.k == "1se" and best < model.lambda_:
+            models["more"] = self._model(None, True, regularization=best)
+        rivals: dict[str, Any] = {
+            name: self._fit(own, counts)
+            for name, own in models.items()
+            if name != "chosen"
+        }
+        other = "presence" if self.model == "multinomial" else "counts"
+        tries_other = plan.tries_other and refits is not None
+        if self.arguments.model == "auto" and plan.weighted and not tries_other:
+            self.leaves_model = other
+        self.tries_pairs = self._may_try_pairs(plan) and refits is not None
+        if refits is not None and plan.weighted:
+            train = np.flatnonzero(~self._is_test)
+            if self.tries_pairs:
+                rivals["pairs"] = refits.fit("pairs", train)
+            if tries_other:
+                rivals[other] = refits.fit(other, train)
+        return rivals
 
     def _model(self, k: Any, weights: bool = False, **options: Any) -> SparseTextNB:
         return SparseTextNB(k, weights=weights, **(self.parameters | options))
@@ -258,6 +287,8 @@ class TextData:
         texts = pyarrow.concat_arrays([own.cast("large_string") for own in parts])
         makers = {name: _remade(own) for name, own in models.items()}
         makers["pairs"] = _remade(self._model("1se", True, ngram_range=(1, 2)))
+        for name, model in _MODELS.items():
+            makers[name] = _remade(self._model("1se", True, model=model))
         classes = self.labels.classes
         return Refits(texts, self._rows.codes, classes, self._is_test, makers)
 

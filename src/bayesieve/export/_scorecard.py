@@ -15,7 +15,7 @@ from bayesieve.preprocessing._mixed_columns import as_numbers, columns_of
 from bayesieve.text._options import TextOptions
 from bayesieve.utils._exact_numbers import whole_column
 
-__all__ = ["read_columns", "scorecard_of"]
+__all__ = ["read_column", "read_columns", "scorecard_of"]
 
 
 def scorecard_of(model: Any, feature_names: Any = None) -> Scorecard:
@@ -115,11 +115,11 @@ def read_columns(card: Scorecard, X: Any) -> tuple[list[Any], int]:
     if not hasattr(X, "columns"):
         X = np.asarray(X)
     columns, _ = columns_of(X)
-    found = [_read(own, columns[own.number]) for own in card.columns]
+    found = [read_column(own, columns[own.number]) for own in card.columns]
     return found, len(columns[0])
 
 
-def _read(own: InputColumn, column: Any) -> Any:
+def read_column(own: InputColumn, column: Any) -> Any:
     """One column as its kind says."""
     if own.kind in ("category", "text", "note"):
         return column.tolist() if hasattr(column, "tolist") else [*column]

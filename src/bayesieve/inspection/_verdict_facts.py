@@ -43,8 +43,8 @@ class VerdictFacts:
         Whether it is claimed that no other features do better.
     rivals : mapping of str to RowScores
         Others on the same rows: "all" features, the "proven" selection, the "weighted"
-        model, the same with "pairs" of words, "l1" logistic regression, the model with
-        "half" of the training rows.
+        model, the same with "pairs" of words, with "more" features, by "presence" or
+        by "counts", "l1" logistic regression, the model with "half" of the rows.
     sizes : mapping of str to int
         Features that rivals use.
     class_rows : sequence of float
@@ -89,8 +89,9 @@ class VerdictFacts:
 class Remark:
     """One thing to know: a code for programs, and a sentence.
 
-    `action` names what would help: "weights", "all", "proven", "rows", "label", "drop",
-    "test", or nothing.
+    `action` names what would help, as the commands to try next know it: "weights",
+    "all", "proven", "more", "presence", "counts", "ngrams", "rows", "label", "drop",
+    "recall", "fewer", a size such as "k=20", or nothing.
     """
 
     code: str

@@ -247,6 +247,33 @@ def _pairs(facts: VerdictFacts) -> Remark | None:
     return Remark("pairs", f"Pairs of words would pay: {told}.", "ngrams")
 
 
+def _more_features(facts: VerdictFacts) -> Remark | None:
+    known = _rival(facts, "more") if facts.weighted else None
+    if known is None:
+        return None
+    told = _ahead(facts, known[2], *known[:2])
+    size = facts.sizes.get("more", 0)
+    return Remark(
+        "more features",
+        f"More {facts.noun} would pay: {size:,} with weights are {told}.",
+        "more",
+    )
+
+
+def _other_model(facts: VerdictFacts) -> Remark | None:
+    for name, words in (
+        ("presence", "Whether a feature is there says more than how often"),
+        ("counts", "How often a feature is there says more than whether it is"),
+    ):
+        known = _rival(facts, name)
+        if known is not None:
+            words = words.replace("feature", facts.one)
+            return Remark(
+                "other model", f"{words}: {_ahead(facts, known[2], *known[:2])}.", name
+            )
+    return None
+
+
 def _proven_better(facts: VerdictFacts) -> Remark | None:
     known = _rival(facts, "proven") if facts.weighted else None
     if known is None:
@@ -370,6 +397,8 @@ RULES: tuple[Callable[[VerdictFacts], Remark | None], ...] = (
     _unbalanced,
     _weights,
     _pairs,
+    _other_model,
+    _more_features,
     _all_features,
     _proven_better,
     _l1_better,

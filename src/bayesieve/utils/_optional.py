@@ -15,6 +15,7 @@ EXTRAS = {
     "cli": ("duckdb", "pyarrow", "pandas", "python-calamine", "shtab"),
     "dask": ("dask", "distributed"),
     "anndata": ("anndata", "h5py"),
+    "onnx": ("onnx", "skl2onnx"),
 }
 
 
