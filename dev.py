@@ -172,7 +172,7 @@ def races(arguments: list) -> int:
 
 
 def run_sanitized(kinds: str, names: tuple, options: dict, arguments: list) -> int:
-    """Run pytest with the core compiled with sanitizers, in an environment of its own."""
+    """Run pytest with the core compiled with sanitizers, in its own environment."""
     compiler = shutil.which("g++")
     if compiler is None or not sys.platform.startswith("linux"):
         raise DevError("the sanitizers need Linux and g++.")
@@ -466,7 +466,9 @@ def install(
     constraints = folder / "constraints.txt"
     constraints.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
     command = ["install", "--constraint", str(constraints)]
-    if folder != VENV:  # what is built beside one another must not be built in one place
+    if (
+        folder != VENV
+    ):  # what is built beside one another must not be built in one place
         settings = (*settings, f"build-dir={folder}-core")
     build = [f"--config-settings={setting}" for setting in settings]
     pip(folder, *command, *build, f".[{extra}]" if extra else ".")
@@ -625,24 +627,21 @@ def works(folder: Path) -> bool:
     return done.returncode == 0
 
 
-def pip(folder: Path, *arguments: str, env: dict = None) -> None:
+def pip(folder: Path, *arguments: str, **options: object) -> None:
     """Run pip in a virtual environment; quiet unless it fails."""
     command = [python_of(folder), "-m", "pip", "--disable-pip-version-check"]
-    show_on_failure([*command, *arguments], f"pip {arguments[0]} failed", env=env)
+    show_on_failure([*command, *arguments], f"pip {arguments[0]} failed", **options)
 
 
-def show_on_failure(
-    command: list, problem: str, cwd: str = "", env: dict = None
-) -> None:
+def show_on_failure(command: list, problem: str, **options: object) -> None:
     """Run a command silently; when it fails, show all it said and stop."""
     done = subprocess.run(
         command,
-        cwd=cwd or ROOT,
-        env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
+        **{"cwd": ROOT, **options},
     )
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors="replace"))

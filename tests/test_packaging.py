@@ -1,4 +1,4 @@
-"""Wheels, the conda recipe and the oldest versions: all say what pyproject.toml says."""
+"""Wheels, the conda recipe, the oldest versions: they say what pyproject.toml says."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_the_oldest_version_of_every_extra_is_tried(project, dev):
         return found
 
     pinned = {pin.split("==")[0] for pin in dev.minimum_versions(project)}
-    needed = pinned - {name for name in floors(project["dependencies"])}
+    needed = pinned - set(floors(project["dependencies"]))
     # 500 MB, and of use only with Java: dev.py installs it then.
     assert needed - packages("test") == {"pyspark"}
 

@@ -72,7 +72,7 @@ def arrays_of(call: Call) -> list[np.ndarray]:
 
 def answer(call: Call) -> list[np.ndarray]:
     """Call, and return the numbers that come back and all arrays that it was given."""
-    # Objects of the core can be compared by nothing; their methods have cases of their own.
+    # Objects of the core are compared by what their methods give, in cases of their own.
     kinds = (np.ndarray, bool, int, float, str, bytes)
     found = [value for value in flat(call()) if isinstance(value, kinds)]
     return [np.array(value) for value in [*found, *arrays_of(call)]]
@@ -142,7 +142,7 @@ def test_all_kernels_at_once():
     at_once([lambda first=first: walk(first) for first in starts])
 
 
-# --------------------------------------------------- objects that several threads change
+# -------------------------------------------------- objects that several threads change
 
 
 def texts_of(thread: int) -> list[str]:
