@@ -72,7 +72,7 @@ def arrays_of(call: Call) -> list[np.ndarray]:
 
 def answer(call: Call) -> list[np.ndarray]:
     """Call, and return the numbers that come back and all arrays that it was given."""
-    # Objects of the core are compared by what their methods give, in cases of their own.
+    # Objects of the core are compared by what their methods give, in their own cases.
     kinds = (np.ndarray, bool, int, float, str, bytes)
     found = [value for value in flat(call()) if isinstance(value, kinds)]
     return [np.array(value) for value in [*found, *arrays_of(call)]]
