@@ -205,7 +205,7 @@ def run_sanitized(kinds: str, names: tuple, options: dict, arguments: list) -> i
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
-RACE_TESTS = ("tests/core/test_concurrent_calls.py", "tests/core/test_thread_limit.py")
+RACE_TESTS = ("tests/core/test_concurrent_calls.py",)
 #: Tests whose work is done in the compiled core; faults need a library of their own.
 CORE_TESTS = (
     "tests/core",
