@@ -1,6 +1,10 @@
-"""`bayesieve export`: a saved model as SQL."""
+"""`bayesieve export`: a saved model as SQL, ONNX or scikit-learn alone."""
 
 from __future__ import annotations
+
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +12,7 @@ from tests.cli.files import PEOPLE, people, write_csv
 from tests.cli.test_select import refused
 from tests.persistence.models import examples
 
-from bayesieve import load_model, save_model, to_sql
+from bayesieve import load_model, onnx_inputs, save_model, to_sql
 from bayesieve.cli import main
 
 duckdb = pytest.importorskip("duckdb", reason="reading files needs duckdb")
@@ -68,3 +72,41 @@ def test_what_cannot_be_written_is_one_line(data, capsys):
     assert "--to" in told
     arguments = ["export", "people.model", "--to", "sql", "--out", "people.model"]
     assert "would overwrite" in refused(capsys, *arguments)
+
+
+def test_a_graph_for_other_runtimes(data, capsys):
+    runtime = pytest.importorskip("onnxruntime", reason="runs the model")
+    told = refused(capsys, "export", "people.model", "--to", "onnx")
+    assert (
+        told.strip()
+        == "bayesieve: --to onnx writes a file of bytes: --out must name it."
+    )
+    assert main(["export", "people.model", "--to", "onnx", "--out", "p.onnx"]) == 0
+    capsys.readouterr()
+    people, model = pd.read_csv(data, parse_dates=["day"]), load_model("people.model")
+    rows = people[list(model.feature_names_in_)]
+    session = runtime.InferenceSession("p.onnx")
+    _, shares = session.run(None, onnx_inputs(session, rows))
+    np.testing.assert_allclose(shares, model.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+def test_a_pipeline_of_scikit_learn_alone(data, capsys):
+    model, texts = examples()["text"]
+    save_model(model, "text.model")
+    assert main(["export", "text.model", "--to", "sklearn", "--out", "t.joblib"]) == 0
+    capsys.readouterr()
+    script = (
+        "import json, sys, joblib\n"
+        "sys.modules['bayesieve'] = None\n"
+        "texts = json.load(sys.stdin)\n"
+        "print(json.dumps(joblib.load('t.joblib').predict_proba(texts).tolist()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps([*texts]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    shares = model.predict_proba(texts)
+    np.testing.assert_allclose(json.loads(done.stdout), shares, rtol=0, atol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
 
 from bayesieve import to_sql
 
@@ -45,4 +46,32 @@ def check_rows(engine, model, X, *, frame=None, **options):
     compare(found, model.predict(X), model.predict_proba(X), classes)
     if engine.dialect != "sqlite":  # which has no booleans
         assert type(found[0][frame.shape[1]]) is type(classes.tolist()[0])
+    return found
+
+
+def term_table(texts, options, *, merged=True):
+    """A row for each text and term, with its count; a text without any has one too."""
+    analyze = CountVectorizer(**options).build_analyzer()
+    rows = []
+    for place, text in enumerate(texts):
+        terms = analyze(text) or ["*"]
+        if merged:
+            rows += [(place, term, terms.count(term)) for term in sorted(set(terms))]
+        else:
+            rows += [(place, term, 1) for term in terms]
+    return pd.DataFrame(rows, columns=["doc", "term", "n"])
+
+
+def in_rows(frame):
+    """Counts in columns as a row for each of them."""
+    long = frame.melt(ignore_index=False, var_name="term", value_name="n")
+    return long.reset_index(names="doc")
+
+
+def check_terms(engine, model, X, long, count="n"):
+    """The query gives every document of a table of terms what the model does."""
+    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count=count)
+    names, found = engine.query(sql, long)
+    assert names[:2] == ["doc", "prediction"]
+    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
     return found

@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.export.random_models import fitted_to_counts, fitted_to_tables
 from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, examples
 
 import bayesieve as bs
@@ -336,46 +337,15 @@ def test_without_the_extra_it_says_what_to_install():
 )
 @settings(max_examples=30, deadline=None)
 def test_random_counts(seed, alpha, n_classes, k, dtype):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 3, size=(40, 5)) * (rng.random((40, 5)) < 0.5)
-    y = np.r_[np.arange(n_classes), rng.integers(n_classes, size=40 - n_classes)]
-    new = rng.integers(0, 4, size=(30, 5)) * (rng.random((30, 5)) < 0.7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of few useful features
-        for model in (
-            bs.SparseMultinomialNB(k, alpha=alpha),
-            bs.SparseBernoulliNB(k, alpha=alpha, binarize=float(rng.integers(2))),
-            bs.SparseCategoricalNB(k, alpha=alpha, min_categories=4),
-            bs.SparseGaussianNB(k, variance="class", var_smoothing=alpha / 10),
-            bs.SparseGaussianNB(k, variance="pooled"),
-        ):
-            check(model.fit(X.astype(dtype), y), new.astype(dtype))
+    for model, new in fitted_to_counts(seed, n_classes, k, alpha, dtype):
+        check(model, new)
 
 
 @given(seed=st.integers(0, 2**32 - 1), partitions=st.sampled_from(["averaged", "best"]))
 @settings(max_examples=12, deadline=None)
 def test_random_tables(seed, partitions):
-    rng = np.random.default_rng(seed)
-    n = 150
-    y = rng.integers(3, size=n)
-    table = pd.DataFrame(
-        {
-            "a": np.round(rng.normal(size=n) + y, 1),
-            "b": (rng.normal(size=n) + y).astype(np.float32),
-            "c": rng.choice(["x", "y", "z", "1", None], size=n),
-            "d": pd.Series(rng.choice([1, 2, 3], size=n)).astype("category"),
-            "e": rng.random(n) < 0.2 + 0.3 * y,
-            "t": pd.Timestamp("1969-12-31")
-            + pd.to_timedelta((y + rng.random(n)) * 1e5, "s"),
-        }
-    )
-    table.loc[rng.random(n) < 0.2, "a"] = np.nan
-    table.loc[rng.random(n) < 0.1, "t"] = pd.NaT
-    model = bs.SelectiveNB(partitions=partitions).fit(table[:100], y[:100])
-    check(model, table)
-    other = table.assign(d=rng.choice([1.0, 2.0, 9.0, np.nan], size=n))
-    check(model, other.assign(c=rng.choice(["x", "new", None], size=n)))
-    check(bs.AveragedNB(random_state=0).fit(table[:100], y[:100]), table)
+    for model, rows in fitted_to_tables(seed, partitions):
+        check(model, rows)
 
 
 # ----------------------------------------------------------------------- real data

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -317,23 +315,3 @@ def test_two_thousand_columns_of_counts(duckdb_engine, sqlite_engine):
     model = bs.SparseMultinomialNB("all").fit(X, rng.integers(3, size=60))
     for own in (duckdb_engine, sqlite_engine):
         check_rows(own, model, X)
-
-
-# --------------------------------------------------------------------- real data
-
-
-@pytest.mark.parametrize("name", ["uci_adult", "uci_crx", "uci_horsecolic", "uci_iris"])
-def test_real_tables(name, real_data, engine):
-    check_real(name, real_data, engine, 400)
-
-
-def check_real(name, real_data, engine, n_rows, **options):
-    frame = real_data(name)
-    y = frame.pop("label")
-    frame = frame.drop(columns="split", errors="ignore")
-    rows = np.random.default_rng(0).permutation(len(frame))[:n_rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = bs.SelectiveNB(time_limit=5, **options)
-        model.fit(frame.iloc[rows], y.iloc[rows])
-    check_rows(engine, model, frame.iloc[rows].reset_index(drop=True))

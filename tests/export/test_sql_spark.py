@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from tests.export.engines import SparkEngine
-from tests.export.sql_checks import check_rows, compare
+from tests.export.sql_checks import check_rows, compare, term_table
 from tests.export.test_sql import ROWS
-from tests.export.test_sql_texts import check_every_character, check_texts, term_table
+from tests.export.test_sql_texts import check_every_character, check_texts
 from tests.local_spark import SPARK_MARKS, local_spark
 from tests.persistence.models import NOTED, examples
 

@@ -11,7 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
-from tests.export.sql_checks import check_rows, compare
+from tests.export.sql_checks import (
+    check_rows,
+    check_terms,
+    compare,
+    in_rows,
+    term_table,
+)
 from tests.persistence.models import NOTED, TEXTS, YES_NO, Y, examples
 
 import bayesieve as bs
@@ -150,19 +156,6 @@ def test_accents_and_spark_without_a_key_are_refused():
 # ---------------------------------------------------------------- tables of terms
 
 
-def term_table(texts, options, *, merged=True):
-    """A row for each text and term, with its count; a text without any has one too."""
-    analyze = CountVectorizer(**options).build_analyzer()
-    rows = []
-    for place, text in enumerate(texts):
-        terms = analyze(text) or ["*"]
-        if merged:
-            rows += [(place, term, terms.count(term)) for term in sorted(set(terms))]
-        else:
-            rows += [(place, term, 1) for term in terms]
-    return pd.DataFrame(rows, columns=["doc", "term", "n"])
-
-
 @pytest.mark.parametrize(
     "name", ["text", "text bernoulli", "text weights", "text char", "text pattern"]
 )
@@ -173,21 +166,15 @@ def test_a_table_of_terms(name, merged, engine):
     options = dict(model.text_options_)
     options["binary"] = False
     table = term_table(texts, options, merged=merged)
-    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
-    names, found = engine.query(sql, table)
-    assert names[:2] == ["doc", "prediction"]
+    found = check_terms(engine, model, texts, table)
     assert [row[0] for row in found] == list(range(len(texts)))
-    compare(found, model.predict(texts), model.predict_proba(texts), model.classes_)
 
 
 @pytest.mark.parametrize("name", ["multinomial frame", "wide frame"])
 def test_a_table_of_columns_and_their_counts(name, engine):
     model, frame = examples()[name]
-    long = frame.melt(ignore_index=False, var_name="term", value_name="n")
-    long = long.reset_index(names="doc")
-    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
-    _, found = engine.query(sql, long)
-    compare(found, model.predict(frame), model.predict_proba(frame), model.classes_)
+    long = in_rows(frame)
+    check_terms(engine, model, frame, long)
 
 
 def test_impossible_terms(engine):
@@ -196,16 +183,13 @@ def test_impossible_terms(engine):
     new = pd.DataFrame(
         [[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 9, 1]], columns=["a", "b", "c"]
     )
-    long = new.melt(ignore_index=False, var_name="term", value_name="n")
-    long = long.reset_index(names="doc")
+    long = in_rows(new)
     for model in (
         bs.SparseMultinomialNB("all", alpha=0.0),
         bs.SparseBernoulliNB("all", alpha=0.0),
     ):
         model.fit(frame, [0, 0, 1, 1])
-        sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
-        _, found = engine.query(sql, long)
-        compare(found, model.predict(new), model.predict_proba(new), model.classes_)
+        check_terms(engine, model, new, long)
 
 
 def test_wrong_counts_have_no_answer(engine):
@@ -254,11 +238,8 @@ def test_hostile_terms(terms, engine):
     X = pd.DataFrame(np.eye(k, dtype=int) + 1, columns=terms)
     y = np.arange(k) % 2
     model = bs.SparseMultinomialNB("all").fit(X, y)
-    long = X.melt(ignore_index=False, var_name="term", value_name="n")
-    long = long.reset_index(names="doc")
-    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
-    _, found = engine.query(sql, long)
-    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+    long = in_rows(X)
+    check_terms(engine, model, X, long)
 
 
 def test_thousands_of_terms(engine):
@@ -271,18 +252,4 @@ def test_thousands_of_terms(engine):
     long = pd.DataFrame(
         {"doc": rows, "term": np.array(names)[columns], "n": X[rows, columns]}
     )
-    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
-    _, found = engine.query(sql, long)
-    compare(found, model.predict(frame), model.predict_proba(frame), model.classes_)
-
-
-# ---------------------------------------------------------------------- real data
-
-
-@pytest.mark.filterwarnings("ignore::bayesieve.exceptions.UnspacedTextWarning")
-@pytest.mark.parametrize("name", ["trec", "sms_spam", "chnsenticorp_htl"])
-def test_real_texts(name, real_data, duckdb_engine):
-    frame = real_data(name).sample(2000, random_state=0)
-    texts = frame["text"].fillna("").str.replace("\0", " ").tolist()
-    model = bs.SparseTextNB(300, ngram_range=(1, 2)).fit(texts, frame["label"])
-    check_rows(duckdb_engine, model, texts)
+    check_terms(engine, model, frame, long)

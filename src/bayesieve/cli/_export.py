@@ -34,8 +34,34 @@ def _as_sql(model: Any, arguments: argparse.Namespace) -> bytes:
     return f"{query}\n".encode()
 
 
+def _as_onnx(model: Any, arguments: argparse.Namespace) -> bytes:
+    """The graph, as a file holds it."""
+    from bayesieve.export import to_onnx
+
+    written: bytes = to_onnx(model).SerializeToString()
+    return written
+
+
+def _as_sklearn(model: Any, arguments: argparse.Namespace) -> bytes:
+    """A fitted pipeline for ``joblib.load``, which needs scikit-learn alone."""
+    import io
+
+    import joblib
+
+    from bayesieve.export import to_sklearn
+
+    file = io.BytesIO()
+    joblib.dump(to_sklearn(model), file)
+    return file.getvalue()
+
+
 #: Each language with what writes a model in it: a new one is one more line.
-_WRITERS: dict[str, Callable[[Any, argparse.Namespace], bytes]] = {"sql": _as_sql}
+_WRITERS: dict[str, Callable[[Any, argparse.Namespace], bytes]] = {
+    "sql": _as_sql,
+    "onnx": _as_onnx,
+    "sklearn": _as_sklearn,
+}
+_TEXT = {"sql"}  # what can be shown
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +70,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to", required=True, choices=_WRITERS, help="what it is written in"
     )
     parser.add_argument(
-        "--out", metavar="FILE", help="where it goes (default: the terminal)"
+        "--out",
+        metavar="FILE",
+        help="where it goes (sql: the terminal unless given)",
     )
     sql = parser.add_argument_group("sql")
     sql.add_argument(
@@ -64,6 +92,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.out is None and arguments.to not in _TEXT:
+        raise CommandError(
+            f"--to {arguments.to} writes a file of bytes: --out must name it."
+        )
     check_outputs({"--out": arguments.out}, [arguments.model])
     check_model_file(arguments.model)
     from bayesieve.persistence import load_model
@@ -71,7 +103,10 @@ def _run(arguments: argparse.Namespace) -> None:
     model = load_model(arguments.model)
     try:
         written = _WRITERS[arguments.to](model, arguments)
-    except TypeError as error:  # a selector, which predicts nothing
+    except (
+        ImportError,
+        TypeError,
+    ) as error:  # an extra; a selector, which predicts nothing
         raise CommandError(str(error)) from None
     if arguments.out is None:
         print(written.decode(), end="")
@@ -85,14 +120,18 @@ def _run(arguments: argparse.Namespace) -> None:
 
 EXPORT = Command(
     name="export",
-    summary="write a saved model as SQL",
-    description="Write a saved model in another language: as one SQL query that gives "
-    "every row of a table its label and probabilities, the same as predict does.",
+    summary="write a saved model as SQL, ONNX or a plain scikit-learn pipeline",
+    description="Write a saved model for where the data live: as one SQL query that "
+    "gives every row of a table its label and probabilities, as an ONNX graph, or as a "
+    "scikit-learn pipeline that joblib.load reads and that needs no bayesieve. All "
+    "predict the same.",
     add_arguments=_add_arguments,
     run=_run,
     examples=(
         "bayesieve export people.model --to sql --table people",
         "bayesieve export people.model --to sql --dialect postgres --out score.sql",
         "bayesieve export reviews.model --to sql --row doc --term word --count n",
+        "bayesieve export people.model --to onnx --out people.onnx",
+        "bayesieve export reviews.model --to sklearn --out reviews.joblib",
     ),
 )

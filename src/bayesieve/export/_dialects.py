@@ -134,9 +134,14 @@ class Dialect:
         """The largest of some numbers."""
         return balanced(values, "GREATEST({}, {})")
 
-    def pick(self, values: Sequence[float], place: str) -> str:
-        """The number at a place, which counts from one."""
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
+        """The number at a place, which counts from one; with `whole`, an integer."""
         raise NotImplementedError
+
+    def field(self, word: str, shift: int, mask: int) -> str:
+        """Some bits of an integer that is not negative."""
+        moved = f"({word} >> {shift})" if shift else word
+        return f"({moved} & {mask})"
 
     @property
     def infinity(self) -> str:
@@ -179,7 +184,7 @@ class Dialect:
 class DuckDB(Dialect):
     """DuckDB 1.4 and newer."""
 
-    key, title, leaves_out, most_listed = "duckdb", "DuckDB", "EXCLUDE", 64
+    key, title, leaves_out, most_listed = "duckdb", "DuckDB", "EXCLUDE", 10
 
     def number(self, value: float) -> str:
         """As a double: a literal without an exponent is a decimal."""
@@ -197,9 +202,10 @@ class DuckDB(Dialect):
         """Of nanosecond timestamps."""
         return f"epoch_ns({column})"
 
-    def pick(self, values: Sequence[float], place: str) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """An element of a constant list."""
-        return f"([{', '.join(map(self.number, values))}])[{place}]"
+        write = str if whole else self.number
+        return f"([{', '.join(map(write, values))}])[{place}]"
 
     has_texts = True
 
@@ -254,10 +260,11 @@ class Postgres(Dialect):
         """Exact: the seconds are numeric."""
         return f"EXTRACT(EPOCH FROM {column})::numeric * 1000000"
 
-    def pick(self, values: Sequence[float], place: str) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """An element of a constant array."""
-        listed = ",".join(repr(float(value)) for value in values)
-        return f"('{{{listed}}}'::double precision[])[{place}]"
+        listed = ",".join(repr(int(v) if whole else float(v)) for v in values)
+        kind = "bigint" if whole else "double precision"
+        return f"('{{{listed}}}'::{kind}[])[{place}]"
 
 
 class Spark(Dialect):
@@ -285,9 +292,15 @@ class Spark(Dialect):
         """Of the moment; that of a date is its midnight in the session's zone."""
         return f"unix_micros(CAST({column} AS TIMESTAMP))"
 
-    def pick(self, values: Sequence[float], place: str) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """An element of a constant array."""
-        return f"element_at(array({', '.join(map(self.number, values))}), {place})"
+        listed = [f"{value}L" if whole else self.number(value) for value in values]
+        return f"element_at(array({', '.join(listed)}), {place})"
+
+    def field(self, word: str, shift: int, mask: int) -> str:
+        """By a function: the operator is newer than some of what runs Spark's SQL."""
+        moved = f"shiftright({word}, {shift})" if shift else word
+        return f"({moved} & {mask})"
 
     has_texts = True
 
@@ -362,17 +375,16 @@ class SQLite(Dialect):
         """The scalar maximum has its own name."""
         return balanced(values, "MAX({}, {})")
 
-    def pick(self, values: Sequence[float], place: str) -> str:
+    def pick(self, values: Sequence[float], place: str, *, whole: bool = False) -> str:
         """By halves: there are no arrays."""
 
         def halved(first: int, last: int) -> str:
             if last - first == 1 or len(set(values[first:last])) == 1:
-                return self.number(values[first])
+                return str(values[first]) if whole else self.number(values[first])
             middle = (first + last) // 2
             low, high = halved(first, middle), halved(middle, last)
             return f"CASE WHEN {place} <= {middle} THEN {low} ELSE {high} END"
 
-        values = [float(value) for value in values]
         return halved(0, len(values))
 
     @property

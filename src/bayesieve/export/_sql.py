@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesieve._scorecard import InputColumn, Scorecard, TextTerms
 from bayesieve.export._dialects import DIALECTS, Dialect, balanced
+from bayesieve.export._reduced import contrasted
 from bayesieve.export._scorecard import scorecard_of
 from bayesieve.export._sql_counts import Counted
 from bayesieve.export._sql_query import Level, Query, outputs_of
@@ -98,7 +99,8 @@ def to_sql(
             "The 'dialect' parameter of to_sql must be one of "
             f"{', '.join(map(repr, DIALECTS))}. Got {dialect!r}."
         )
-    sql, card = DIALECTS[dialect], scorecard_of(model, feature_names)
+    sql = DIALECTS[dialect]
+    card = contrasted(scorecard_of(model, feature_names))
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(sql.name(part, "The name of a table") for part in parts)
     written = _Writer(card, sql, source, order_by, prediction, probability)
@@ -142,7 +144,7 @@ class _Writer:
                 "'prediction' and 'probability'."
             )
         self._first: Level = []
-        self._scores: list[list[str]] = [[] for _ in shares]
+        self._scores: list[list[str]] = [[] for _ in card.start]
         self._valid: list[str] = []
 
     def of_rows(self, text: str | None, key: str | None) -> str:
@@ -152,7 +154,7 @@ class _Writer:
         names = [f"t.{dialect.name(own.name, 'A column')}" for own in card.columns]
         quoted = None if key is None else dialect.name(key, "The key")
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
-        query = self._source_of(quoted, len(texts))
+        query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
         for name, values in rows.tables:
             query.table(f"{name}(value, part)", values)
@@ -173,14 +175,17 @@ class _Writer:
                 self._valid.append(f"bayesieve_there_{number} = 1")
         query.add(self._first)
         query.add(rows.second)
+        query.add(rows.third)
         by_key = [quoted or "rowid"] if dialect.key == "sqlite" else []
         return self._finished(query, self._order or by_key)
 
-    def _source_of(self, key: str | None, n_texts: int) -> Query:
+    def _source_of(
+        self, key: str | None, n_texts: int, columns: Sequence[str]
+    ) -> Query:
         """The table, and beside it the scores of its texts."""
         dialect = self._dialect
         if not n_texts:
-            return Query(dialect, self._source, key=key or "rowid")
+            return Query(dialect, self._source, key=key or "rowid", used=columns)
         if key is None and dialect.key == "spark":
             raise ValueError(
                 "Texts in Spark need a column that tells the rows apart. Got key=None."

@@ -1,7 +1,7 @@
 """One SELECT from levels of expressions, each of which sees those before it.
 
 Databases differ in how a column that is needed on the way is left out at the end:
-DuckDB and Spark name it, PostgreSQL computes it beside the row, SQLite joins by a key.
+DuckDB and Spark name it, PostgreSQL computes beside the row, SQLite joins by a key.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Query:
         SQLite: quoted name of the key by which results are joined to the rows.
     keep : str or None
         What the result has of the rows; None: all columns.
+    used : sequence of str
+        PostgreSQL: the columns of rows that expressions use, with their table.
     """
 
     def __init__(
@@ -44,9 +46,10 @@ class Query:
         joins: str = "",
         key: str = "rowid",
         keep: str | None = None,
+        used: Sequence[str] = (),
     ) -> None:
         self._dialect, self._source, self._joins = dialect, source, joins
-        self._key, self._keep = key, keep
+        self._key, self._keep, self._used = key, keep, used
         self._levels: list[Level] = []
         #: Tables that are given beforehand: name, with columns, and their query.
         self.before: list[tuple[str, str]] = []
@@ -97,13 +100,25 @@ class Query:
         return f"SELECT {kept},\n  {last}\nFROM {inner}"
 
     def _beside(self, last: str) -> str:
-        """Each level beside the row; OFFSET keeps it from being computed twice."""
-        inner = f"{self._source} AS t{self._joins}"
-        for number, level in enumerate(self._levels):
+        """Levels beside the row, which takes each column it needs once.
+
+        PostgreSQL counts every mention of a column of the row, and has a limit. OFFSET
+        keeps a level from being computed as often as it is named.
+        """
+        used = ", ".join(self._used)
+        inner, joins = f"(SELECT {used}\n  OFFSET 0) AS t", ""
+        if self._keep is not None:
+            inner, joins = f"{self._source} AS t", self._joins
+        for level in self._levels:
             listed = _listed(level)
-            own = f"(SELECT {listed}\n  OFFSET 0) AS bayesieve_l{number}"
-            inner += f"\nCROSS JOIN LATERAL {own}"
-        return f"SELECT {self._keep or 't.*'},\n  {last}\nFROM {inner}"
+            inner = f"(SELECT t.*,\n  {listed}\nFROM {inner}{joins}\n  OFFSET 0) AS t"
+            joins = ""
+        if self._keep is not None:
+            return f"SELECT {self._keep},\n  {last}\nFROM {inner}"
+        return (
+            f"SELECT t.*, bayesieve_results.*\nFROM {self._source} AS t\n"
+            f"CROSS JOIN LATERAL (SELECT {last}\nFROM {inner}) AS bayesieve_results"
+        )
 
     def _joined(self, last: str) -> str:
         """Each level as a table of its own, and the rows joined at the end."""
@@ -145,14 +160,14 @@ def outputs_of(
     card : Scorecard
     dialect : Dialect
     scores : sequence of sequences of str
-        For each class, what is added to its start.
+        For each score, what is added to its start.
     valid : sequence of str
         What a row must fulfil; others get no label and no probabilities.
     names : sequence of str or None
         Quoted names of the prediction and of the probability of each class; None
         leaves it out.
     """
-    n_classes, write = card.n_classes, dialect.number
+    write = dialect.number
     start = np.where(np.isneginf(card.start), NEVER, card.start).tolist()
     sums = [
         balanced([write(s), *own], "({} + {})")
@@ -161,8 +176,42 @@ def outputs_of(
     if valid:
         allowed = balanced(list(valid), "({} AND {})")
         sums = [f"CASE WHEN {allowed} THEN {own} END" for own in sums]
+    query.add([(f"bayesieve_s{c}", own) for c, own in enumerate(sums)])
+    outputs_from = _of_difference if len(sums) < card.n_classes else _of_scores
+    return outputs_from(query, card, dialect, names)
+
+
+def _of_difference(
+    query: Query, card: Scorecard, dialect: Dialect, names: Sequence[str | None]
+) -> Level:
+    """Results for two classes from the difference of their scores."""
+    write, own = dialect.number, "bayesieve_s0"
+    first, second = (dialect.label(label) for label in card.labels.tolist())
+    outputs: Level = []
+    if names[0] is not None:
+        found = f"CASE WHEN {own} > 0 THEN {second} WHEN {own} <= 0 THEN {first} END"
+        outputs.append((names[0], found))
+    if names[1] is None:
+        return outputs
+    # Beyond it a probability is 0 or 1, and EXP overflows in some databases.
+    far = write(700.0)
+    within = (
+        f"CASE WHEN {own} > {far} THEN {far} "
+        f"WHEN {own} < -{far} THEN -{far} ELSE {own} END"
+    )
+    query.add([("bayesieve_odds", f"EXP({within})")])
+    shares = [write(1.0), "bayesieve_odds"]
+    total = f"({write(1.0)} + bayesieve_odds)"
+    return outputs + _probabilities(card, dialect, names[1:], shares, total)
+
+
+def _of_scores(
+    query: Query, card: Scorecard, dialect: Dialect, names: Sequence[str | None]
+) -> Level:
+    """Results from the scores of all classes, of which some may be impossible."""
+    n_classes, write = card.n_classes, dialect.number
+    start = np.where(np.isneginf(card.start), NEVER, card.start).tolist()
     raw = [f"bayesieve_s{c}" for c in range(n_classes)]
-    query.add(list(zip(raw, sums, strict=True)))
     query.add([("bayesieve_top", dialect.largest(raw))])
     nobodys = f"bayesieve_top <= {write(_IMPOSSIBLE)}"
     best = write(max(start))
@@ -201,11 +250,23 @@ def outputs_of(
         ]
     )
     query.add([("bayesieve_total", balanced(shares, "({} + {})"))])
-    spread = card.spread
-    for name, share in zip(names[1:], shares, strict=True):
-        found = f"{share} / bayesieve_total"
+    return outputs + _probabilities(card, dialect, names[1:], shares, "bayesieve_total")
+
+
+def _probabilities(
+    card: Scorecard,
+    dialect: Dialect,
+    names: Sequence[str | None],
+    shares: Sequence[str],
+    total: str,
+) -> Level:
+    """Probabilities under their names, from shares of a total."""
+    spread, write, outputs = card.spread, dialect.number, []
+    for name, share in zip(names, shares, strict=True):
+        found = f"{share} / {total}"
         if spread:
-            found = f"({found} + {write(spread / n_classes)}) / {write(1.0 + spread)}"
+            added = write(spread / card.n_classes)
+            found = f"({found} + {added}) / {write(1.0 + spread)}"
         assert name is not None
         outputs.append((name, found))
     return outputs

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from bayesieve._scorecard import (
-    Axis,
     CountTerms,
     InputColumn,
-    Intervals,
-    LookupTerm,
     NormalTerms,
     Scorecard,
-    Values,
 )
 from bayesieve.export._dialects import NEVER, Dialect, balanced
+from bayesieve.export._reduced import Cells, Table, tables_of
 
 __all__ = ["RowTerms"]
 
 _PER_SECOND = 10**6
+#: Bits of a word that holds a column's places in several tables.
+_WORD = 62
 
 
 class RowTerms:
@@ -40,9 +41,11 @@ class RowTerms:
     first : list of (name, expression)
         Numbers and parts, from columns of the table.
     second : list of (name, expression)
-        Cells of several parts, from the names of `first`.
+        Words of columns that have several, from the names of `first`.
+    third : list of (name, expression)
+        Places in tables, from the names before.
     scores : list of lists of str
-        For each class, what is added, from the names of `first` and `second`.
+        For each score, what is added, from all these names.
     valid : list of str
         Conditions that a row must fulfil to be scored.
     tables : list of (name, list of rows)
@@ -53,7 +56,8 @@ class RowTerms:
         self._card, self._dialect, self._names = card, dialect, names
         self.first: list[tuple[str, str]] = []
         self.second: list[tuple[str, str]] = []
-        self.scores: list[list[str]] = [[] for _ in range(card.n_classes)]
+        self.third: list[tuple[str, str]] = []
+        self.scores: list[list[str]] = [[] for _ in range(card.start.size)]
         self.valid: list[str] = []
         self.tables: list[tuple[str, list[tuple[str, str]]]] = []
         self._numbers: dict[int, str] = {}
@@ -62,8 +66,7 @@ class RowTerms:
                 self._add_counts(term)
             elif isinstance(term, NormalTerms):
                 self._add_normals(term)
-            elif isinstance(term, LookupTerm):
-                self._add_lookup(term)
+        self._add_lookups()
 
     def _named(self, expression: str) -> str:
         """A name for an expression of the first level."""
@@ -108,7 +111,7 @@ class RowTerms:
             if term.binarize is not None:
                 there = f"{x} > {self._dialect.bound(term.binarize)}"
                 x = f"(CASE WHEN {there} THEN 1 ELSE 0 END)"
-            for c in range(self._card.n_classes):
+            for c in range(self._card.start.size):
                 slope = float(slopes.slope[place, c])
                 if slopes.never[place, c]:
                     value, other = NEVER, 0.0
@@ -128,7 +131,7 @@ class RowTerms:
             term.columns, term.mean, term.variance, strict=True
         ):
             x = self._number(column)
-            for c in range(self._card.n_classes):
+            for c in range(self._card.start.size):
                 away = f"({x} - {write(mean[c])})"
                 if variance[c] <= 0:
                     same = f"{x} = {self._dialect.bound(mean[c])}"
@@ -150,38 +153,63 @@ class RowTerms:
 
     # ------------------------------------------------------------------------- lookups
 
-    def _add_lookup(self, term: LookupTerm) -> None:
-        """A table by the parts of the axes; place 1 is that of an unknown part."""
-        parts = [self._part(axis) for axis in term.axes]
-        place, sizes = parts[0], term.table.shape[:-1]
-        if len(parts) > 1:
-            cell = "0"
-            for part, size in zip(parts, sizes, strict=True):
-                cell = f"({cell} * {size} + {part} - 2)"
-            seen = " AND ".join(f"{part} > 1" for part in parts)
-            cell = f"CASE WHEN {seen} THEN {cell} + 2 ELSE 1 END"
-            place = f"bayesieve_cell_{len(self.second)}"
-            self.second.append((place, cell))
-        table = np.vstack([term.unknown, term.table.reshape(-1, self._card.n_classes)])
-        table = np.where(np.isneginf(table), NEVER, table)
-        for c in range(self._card.n_classes):
-            self.scores[c].append(self._dialect.pick(table[:, c].tolist(), place))
+    def _add_lookups(self) -> None:
+        """Each column is cut once, into a word that holds its place in each table."""
+        cells, tables = tables_of(self._card)
+        summands: list[list[str]] = [[] for _ in tables]
+        for column, own in cells.items():
+            users = [n for n, table in enumerate(tables) if column in table.columns]
+            fields = np.stack([_steps(tables[n], column) for n in users])
+            for n, part in zip(users, self._fields(own, fields), strict=True):
+                summands[n].append(part)
+        for table, parts in zip(tables, summands, strict=True):
+            place = f"bayesieve_place_{len(self.third)}"
+            self.third.append((place, " + ".join(["1", *parts])))
+            values = table.values.reshape(-1, self._card.start.size)
+            values = np.where(np.isneginf(values), NEVER, values)
+            for c, scores in enumerate(self.scores):
+                scores.append(self._dialect.pick(values[:, c].tolist(), place))
 
-    def _part(self, axis: Axis) -> str:
-        """The number of the part of each row, plus two: 1 is what is not known."""
-        expression = (
-            self._interval(axis) if isinstance(axis, Intervals) else self._group(axis)
-        )
-        for name, known in self.first:
-            if known == expression:
-                return name
-        return self._named(expression)
+    def _fields(self, cells: Cells, fields: np.ndarray) -> list[str]:
+        """Expressions for each of some integers that the cell of a row decides."""
+        widths = [int(own.max()).bit_length() for own in fields]
+        words, found = [np.zeros(fields.shape[1], dtype=np.int64)], []
+        used = 0
+        for own, width in zip(fields, widths, strict=True):
+            if used + width > _WORD:
+                words.append(np.zeros_like(words[0]))
+                used = 0
+            words[-1] += own << used
+            found.append((len(words) - 1, used, (1 << width) - 1))
+            used += width
+        if len(words) == 1:
+            names = [self._named(self._cut(cells, words[0]))]
+        else:
+            number = np.arange(1, fields.shape[1] + 1)
+            cell, names = self._named(self._cut(cells, number)), []
+            for own in words:
+                names.append(f"bayesieve_word_{len(self.second)}")
+                listed = self._dialect.pick(own.tolist(), cell, whole=True)
+                self.second.append((names[-1], listed))
+        if len(fields) == 1:
+            return names
+        return [self._dialect.field(names[n], *where) for n, *where in found]
 
-    def _interval(self, axis: Intervals) -> str:
-        own, column = self._card.columns[axis.column], self._names[axis.column]
-        kept = np.flatnonzero(np.diff(axis.parts))  # bounds between unequal parts
-        bounds = axis.bounds[kept].tolist()
-        parts = (axis.parts[np.append(kept, axis.bounds.size)] + 2).tolist()
+    def _cut(self, cells: Cells, wanted: np.ndarray) -> str:
+        """The integer that is wanted for the cell of each row."""
+        own = self._card.columns[cells.column]
+        if cells.bounds is not None:
+            return self._interval(cells.column, cells.bounds, wanted.tolist())
+        if own.kind == "code":
+            bounds = np.arange(len(cells.values), dtype=np.float64)
+            return self._interval(cells.column, bounds, wanted.tolist())
+        return self._group(cells, wanted.tolist())
+
+    def _interval(self, place: int, bounds: np.ndarray, wanted: list[int]) -> str:
+        own, column = self._card.columns[place], self._names[place]
+        *inside, gone = wanted
+        kept = np.flatnonzero(np.diff(inside))  # bounds between unequal cells
+        parts = [inside[cell] for cell in [*kept.tolist(), len(inside) - 1]]
         missing = f"{column} IS NULL"
         if own.kind == "time":
             compare = self._compare_times(own, column)
@@ -191,14 +219,15 @@ class RowTerms:
         else:
             # Once more at this level: names of one level do not see each other.
             x = self._dialect.real(column)
-            self._number(axis.column)
+            self._number(place)
             missing = self._missing(x)
 
             def compare(bound: float) -> str:
                 return f"{x} <= {self._dialect.bound(bound)}"
 
-        tree = _tree(bounds, parts, compare)
-        return f"CASE WHEN {missing} THEN {axis.missing + 2} ELSE {tree} END"
+        # No comparison is true of what is missing: it ends up on the right.
+        last = f"CASE WHEN {missing} THEN {gone} ELSE {parts[-1]} END"
+        return _tree(bounds[kept].tolist(), [*map(str, parts[:-1]), last], compare)
 
     def _compare_whole(
         self, column: str, last: Callable[[float], int]
@@ -230,23 +259,15 @@ class RowTerms:
             ),
         )
 
-    def _group(self, axis: Values) -> str:
-        own, column = self._card.columns[axis.column], self._names[axis.column]
-        missing, others = axis.missing + 2, axis.others + 2
-        if own.kind == "code":
-            x = self._dialect.real(column)
-            self._number(axis.column)
-            return (
-                f"CASE WHEN {self._missing(x)} THEN {missing} "
-                f"WHEN {x} < {len(axis.values)} THEN CAST({x} AS INTEGER) + 2 "
-                f"ELSE {others} END"
-            )
-        x, write, may_be_nan = self._of_values(own, column, axis.values)
+    def _group(self, cells: Cells, wanted: list[int]) -> str:
+        own, column = self._card.columns[cells.column], self._names[cells.column]
+        *parts, others, missing = wanted
+        x, write, may_be_nan = self._of_values(own, column, cells.values)
         gone = self._missing(x) if may_be_nan else f"{column} IS NULL"
         listed = [
-            (write(value), part + 2)
-            for value, part in zip(axis.values, axis.parts.tolist(), strict=True)
-            if part != axis.others
+            (write(value), part)
+            for value, part in zip(cells.values, parts, strict=True)
+            if part != others
         ]
         most = self._dialect.most_listed
         if not listed:
@@ -288,16 +309,32 @@ class RowTerms:
         )
 
 
+def _steps(table: Table, column: int) -> np.ndarray:
+    """What each cell of a column adds to the place in a table, if flattened."""
+    axis = table.columns.index(column)
+    step = prod(table.values.shape[axis + 1 : -1])
+    return np.asarray(table.places[axis], dtype=np.int64) * step
+
+
 def _tree(
-    bounds: Sequence[float], parts: Sequence[int], compare: Callable[[float], str]
+    bounds: Sequence[float], parts: Sequence[str], compare: Callable[[float], str]
 ) -> str:
-    """The part of an interval by halves: few comparisons, and no depth."""
-    if len(parts) == 1:
-        return str(parts[0])
-    middle = len(parts) // 2
-    low = _tree(bounds[: middle - 1], parts[:middle], compare)
-    high = _tree(bounds[middle:], parts[middle:], compare)
-    return f"CASE WHEN {compare(bounds[middle - 1])} THEN {low} ELSE {high} END"
+    """The part of an interval by quarters: few comparisons, few levels, no depth."""
+    n_parts = len(parts)
+    if n_parts == 1:
+        return parts[0]
+    edges = (
+        [n_parts * own // 4 for own in range(5)] if n_parts > 4 else range(n_parts + 1)
+    )
+    pieces = [
+        _tree(bounds[first : last - 1], parts[first:last], compare)
+        for first, last in pairwise(edges)
+    ]
+    cases = " ".join(
+        f"WHEN {compare(bounds[last - 1])} THEN {piece}"
+        for last, piece in zip(edges[1:-1], pieces[:-1], strict=True)
+    )
+    return f"CASE {cases} ELSE {pieces[-1]} END"
 
 
 def _most_whole(bound: float) -> int:
