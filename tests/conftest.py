@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 collect_ignore = ["studies"]  # unless asked for: `dev.py studies` runs them
+
+# How long an example takes says how busy the machine is, not whether it is right.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # A shell that starts the tests in the background has SIGINT ignored, and children keep
 # that. The tests of interruption raise it and mean what it does in a terminal.

@@ -135,7 +135,7 @@ def test_readme_commands_are_those_of_dev_py(readme):
     offered = re.findall(r"^python3 dev\.py (\w+)", done.stdout, re.M)
     commands = ["demo", "test", "slow", "studies", "processors", "minima", "sanitize"]
     assert set(named) <= set(offered)
-    assert offered == [*commands, "lint", "build", "docs"]
+    assert offered == [*commands, "races", "lint", "build", "docs"]
 
 
 def test_dev_py_names_an_unknown_command():
@@ -151,7 +151,7 @@ def test_dev_py_names_an_unknown_command():
     assert done.stdout == ""
     assert done.stderr == (
         "dev.py: unknown command 'tset'; choose from demo, test, slow, studies, "
-        "processors, minima, sanitize, lint, build, docs.\n"
+        "processors, minima, sanitize, races, lint, build, docs.\n"
     )
 
 

@@ -126,6 +126,7 @@ for options in ({"ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (2,
 
 
 def test_processes_with_other_secrets_count_the_same():
+    pytest.importorskip("pandas")
     runs = [
         subprocess.run(
             [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True

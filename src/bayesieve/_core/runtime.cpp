@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -29,8 +30,9 @@ public:
         // A limit beyond what the clock can hold is none; one that is no number has passed.
         if (seconds_ > kLongest) return;
         const std::chrono::duration<double> left(seconds_ > 0.0 ? seconds_ : 0.0);
-        end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(left);
-        in_force.emplace_back(this, end_);
+        const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(left);
+        end_ = end;
+        in_force.emplace_back(this, end);
         choose();
     }
     void exit() {
@@ -39,7 +41,7 @@ public:
         choose();
     }
 
-    bool reached() const { return Clock::now() >= end_; }
+    bool reached() const { return Clock::now() >= end_.load(); }
 
 private:
     static constexpr double kLongest = 1e9;  // 30 years
@@ -50,7 +52,7 @@ private:
     }
 
     double seconds_;
-    Clock::time_point end_ = Clock::time_point::max();
+    std::atomic<Clock::time_point> end_{Clock::time_point::max()};  // other threads may ask
 };
 
 class ThreadLimit;

@@ -109,7 +109,8 @@ public:
         {
             const bayesieve::Kernel kernel;
             const std::lock_guard<std::mutex> lock(guard_);
-            whole([&] { counter().sort(out); });
+            Counter& mine = counter();
+            whole([&] { mine.sort(out); });
             taken = std::move(counter_);
         }
         out.dense = classes_ == 2 || out.terms <= dense_cells / classes_;
@@ -157,7 +158,8 @@ private:
     void count(const Batch& batch) {
         const bayesieve::Kernel kernel;
         const std::lock_guard<std::mutex> lock(guard_);  // one batch after the other
-        whole([&] { counter().add(batch); });
+        Counter& mine = counter();
+        whole([&] { mine.add(batch); });
     }
     // Work that was interrupted or ran out of memory leaves counts that are neither before nor
     // after it: they are dropped, so that nobody takes them for an answer.

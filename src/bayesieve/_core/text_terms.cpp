@@ -148,10 +148,32 @@ Made<std::int64_t> invalid(const Given<std::uint8_t>& data, const Given<std::int
     return rows.array();
 }
 
+// Adds the bytes of a str or bytes. Only what the stable ABI has is used: the bytes that
+// PyUnicode_AsUTF8AndSize gives would stay in the str, at the cost of whoever keeps it.
+bool append(std::vector<Byte>& bytes, PyObject* text) {
+    nb::object encoded = nb::borrow(text);
+    if (PyUnicode_Check(text)) {
+        encoded = nb::steal(PyUnicode_AsUTF8String(text));
+        if (!encoded.is_valid() && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+            PyErr_Clear();  // lone surrogates
+            encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
+        }
+        if (!encoded.is_valid()) throw nb::python_error();
+    } else if (!PyBytes_Check(text)) {
+        return false;
+    }
+    const auto* p = reinterpret_cast<const Byte*>(PyBytes_AsString(encoded.ptr()));
+    bytes.insert(bytes.end(), p, p + PyBytes_Size(encoded.ptr()));
+    return true;
+}
+
 // The bytes of a list of str and bytes, and whether there were bytes among them.
 std::tuple<Made<std::uint8_t>, Made<std::int64_t>, bool> pack(nb::list texts,
                                                               const Given<std::int32_t>& codes) {
-    const std::size_t n = nb::len(texts);
+    // A list may be changed by signal handlers and by other threads, a tuple by nobody.
+    const nb::object rows = nb::steal(PyList_AsTuple(texts.ptr()));
+    if (!rows.is_valid()) throw nb::python_error();
+    const auto n = static_cast<std::size_t>(PyTuple_Size(rows.ptr()));
     const bool all = codes.shape(0) == 0;
     if (!all && codes.shape(0) != n)
         throw std::invalid_argument("there must be one code for each text");
@@ -163,33 +185,15 @@ std::tuple<Made<std::uint8_t>, Made<std::int64_t>, bool> pack(nb::list texts,
         if (i % 4096 == 4095 || bytes.size() - heard > (std::size_t{1} << 20)) {
             heard = bytes.size();
             bayesieve::listen_with_lock();
-            // A signal handler may have changed the list.
-            if (nb::len(texts) != n) throw std::runtime_error("the list of texts was changed");
         }
-        PyObject* text = PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(i));
-        if (!all && codes.data()[i] < 0) {
-            // left out: may be anything
-        } else if (PyUnicode_Check(text)) {
-            if (PyUnicode_IS_ASCII(text)) {
-                // Nothing is stored inside the str, as PyUnicode_AsUTF8 would do for others.
-                const auto* p = static_cast<const Byte*>(PyUnicode_DATA(text));
-                bytes.insert(bytes.end(), p, p + PyUnicode_GET_LENGTH(text));
-            } else {
-                nb::object encoded =
-                    nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
-                if (!encoded.is_valid()) throw nb::python_error();
-                const auto* p = reinterpret_cast<const Byte*>(PyBytes_AS_STRING(encoded.ptr()));
-                bytes.insert(bytes.end(), p, p + PyBytes_GET_SIZE(encoded.ptr()));
-            }
-        } else if (PyBytes_Check(text)) {
-            raw = true;
-            const auto* p = reinterpret_cast<const Byte*>(PyBytes_AS_STRING(text));
-            bytes.insert(bytes.end(), p, p + PyBytes_GET_SIZE(text));
-        } else {
-            const std::string kind = Py_TYPE(text)->tp_name;
-            throw nb::type_error(("Texts must be str or bytes. Got " + kind + " in row " +
-                                  std::to_string(i) + ".")
-                                     .c_str());
+        PyObject* text = PyTuple_GetItem(rows.ptr(), static_cast<Py_ssize_t>(i));
+        if (all || codes.data()[i] >= 0) {  // else left out: may be anything
+            if (!append(bytes, text))
+                throw nb::type_error(("Texts must be str or bytes. Got " +
+                                      std::string(nb::type_name(nb::handle(text).type()).c_str()) +
+                                      " in row " + std::to_string(i) + ".")
+                                         .c_str());
+            raw = raw || PyBytes_Check(text);
         }
         offsets[i + 1] = static_cast<std::int64_t>(bytes.size());
     }
