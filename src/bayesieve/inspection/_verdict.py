@@ -77,6 +77,12 @@ def _headline(facts: VerdictFacts) -> str:
     )
     guess = found.classes[found.majority]
     always = percent(found.majority_accuracy)
+    if found.one_class:
+        return (
+            f"All {found.n_rows:,} held-out rows are {guess}, so right on "
+            f"{percent(found.accuracy)} of them says nothing of how well it tells the "
+            "classes apart. Hold out rows of every class."
+        )
     if not found.beats_guessing:
         return (
             f"No better than guessing: right on {share}; always {guess} would be right "
