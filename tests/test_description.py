@@ -161,7 +161,7 @@ def test_sentences_about_weights():
     told = weighted_sentence(0.31, 5, 75_000, "columns")
     assert told == (
         "Proven: at this penalty, no other weights of any of the 75,000 columns fit "
-        "more than 0.3 nats better."
+        "more than 0.31 nats better."
     )
     told = weighted_sentence(0.31, 5, 5_000, "terms", everything=False)
     assert "weights of the 5,000 terms that were looked at fit" in told

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Decimal
 from typing import Any, ClassVar
 
 import numpy as np
@@ -170,12 +171,16 @@ class SupportProblem:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a mixed table, all of them: how each is cut, what it weighs."""
+    """The columns of a mixed table, all of them: how each is cut, what it weighs.
+
+    `n_texts` of them are texts, which are not cut: their n-grams have weights.
+    """
 
     partitions: Sequence[ColumnPartition]
     weights: np.ndarray | None = None
     importances: np.ndarray | None = None
     shapes: TableShapes | None = None
+    n_texts: int = 0
 
 
 @dataclass(frozen=True)
@@ -620,15 +625,25 @@ def weighted_sentence(
     one = noun.removesuffix("s")
     if k == 0:
         return f"No {one} says anything about the label."
-    if np.isnan(dual_gap):
+    if not np.isfinite(dual_gap):
         return "Not proven: it is open how far these weights are from the best ones."
     among = f"any of the {n_proven:,} {noun}"
     if not everything:
         among = f"the {n_proven:,} {noun} that were looked at"
     return (
         f"Proven: at this penalty, no other weights of {among} fit more than "
-        f"{max(float(dual_gap), 0.0):.1g} nats better."
+        f"{_at_most(float(dual_gap))} nats better."
     )
+
+
+def _at_most(nats: float) -> str:
+    """A bound of two digits that is no less, without powers of ten."""
+    if nats <= 0.0:
+        return "0"
+    exact = Decimal(repr(nats))
+    digit = max(exact.adjusted() - 1, -4)
+    told = exact.quantize(Decimal(1).scaleb(min(digit, 0)), ROUND_CEILING)
+    return f"{told:,f}".rstrip("0").rstrip(".") if "." in f"{told:f}" else f"{told:,f}"
 
 
 def weighted_support_sentence(certificate: Certificate, noun: str) -> str:

@@ -24,6 +24,7 @@ from bayesieve.utils._validation import (
     encode_labels,
     label_array,
     refuse_one_class,
+    refuse_texts,
 )
 from bayesieve.utils._warnings import warn_of_scaled_rows, warn_of_small_weights
 
@@ -82,6 +83,7 @@ class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
 
     def _checked_rows(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any]:
         """The rows as a matrix that can be counted, and the labels."""
+        refuse_texts(X, type(self).__name__)
         refuse_malformed(X, counted=True)  # scikit-learn may change its format
         try:
             matrix, y = validate_data(

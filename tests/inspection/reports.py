@@ -16,6 +16,7 @@ from tests.inspection.report_parts import (
 
 from bayesieve import (
     ClassCounts,
+    SelectiveMultinomialNB,
     SelectiveMultinomialNBCV,
     SelectiveNB,
     SparseGaussianNB,
@@ -246,3 +247,11 @@ def weight_report():
     return collect_report(
         fitted, data_name="weights", evaluation={"calibration": found}
     )
+
+
+def score_report():
+    """Weights at a size that folds chose, without counts: scores over k alone."""
+    messages, labels = load_sms_spam(return_X_y=True)
+    X = CountVectorizer(max_features=300).fit_transform(messages[:1500])
+    model = SelectiveMultinomialNB(k="1se").fit(X, labels[:1500])
+    return collect_report(model, data_name="scores")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 from itertools import pairwise
 
@@ -15,12 +17,13 @@ from tests.inspection.reports import (
     gene_report,
     hostile_report,
     pair_report,
+    score_report,
     table_report,
     text_report,
     weight_report,
 )
 
-from bayesieve.inspection import render_report
+from bayesieve.inspection import ReportData, render_report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -34,6 +37,7 @@ MAKERS = {
     "pairs": pair_report,
     "classes": class_report,
     "weights": weight_report,
+    "path of scores": score_report,
 }
 
 
@@ -505,6 +509,57 @@ def test_the_policy_stops_what_gets_past_escaping(browser, pages):
     assert page.evaluate("window.hit") is None
     assert refused
     page.close()
+
+
+def test_a_size_of_none_has_no_place_on_the_axis(browser, pages, tmp_path):
+    """The smallest size that weights were judged at may be 0: log 0 has no ticks."""
+    path, report = pages("path of scores")
+    assert [step["gain"] for step in report.path["steps"]].count(None) > 2
+    told = json.loads(report.to_json())
+    step = dict(told["path"]["steps"][0], k=0)
+    told["path"]["steps"].insert(0, step)
+    other = tmp_path / "none.html"
+    other.write_text(render_report(ReportData.from_json(json.dumps(told))))
+    for page_path in (path, other):
+        watched = Watched(browser.new_context(), page_path)
+        page = watched.page
+        sizes = [k for k in (s["k"] for s in told["path"]["steps"]) if k]
+        page.locator("#path input[type=range]").focus()
+        page.keyboard.press("Home")
+        assert texts(page, "#path output") == [f"k = {sizes[0]}"]
+        assert page.locator("#path svg[role=img] text").count() > 5
+        drawn = page.locator("#path svg").inner_html()
+        assert "NaN" not in drawn
+        assert "Infinity" not in drawn
+        assert watched.complaints == []
+        page.context.close()
+
+
+def test_what_fails_leaves_the_rest_of_the_page(browser, pages, tmp_path):
+    """One part of the data is broken behind the checks: its tables are shown still."""
+    path, report = pages("full")
+    head, data, tail = re.split(
+        r'(?<=id="report">)(.*?)(?=</script>)', path.read_text(), maxsplit=1
+    )
+    broken = json.loads(data)
+    broken["features"]["rows"] = None
+    broken["evaluation"]["two_classes"]["roc"] = [None, None]
+    other = tmp_path / "broken.html"
+    other.write_text(head + json.dumps(broken).replace("<", "\\u003c") + tail)
+    watched = Watched(browser.new_context(), other)
+    page = watched.page
+    assert all(own.startswith("console error") for own in watched.complaints)
+    assert watched.complaints
+    shown = page.locator("#features").inner_text()
+    assert "could not be drawn" in shown
+    names = [report.names[row["name"]] for row in report.features["rows"]]
+    assert texts(page, "#features td.name") == names
+    assert page.locator("#evaluation").inner_text().count("could not be drawn") == 1
+    assert page.locator("#path svg[role=img]").count() == 1
+    assert page.locator("#documents article").count() == 5
+    assert page.locator("#evaluation svg[role=img]").count() == 5
+    assert page.locator("a.word").count() > 3
+    page.context.close()
 
 
 def background(page):

@@ -190,19 +190,29 @@ def test_shares_of_pairs_cannot_be_taken_away():
 @pytest.mark.parametrize(
     ("features", "removal", "expected"),
     [
-        (["free"], "Without", "Without 'free' it would be ham."),
-        (["free", "claim"], "Without", "Without 'free' and 'claim' it would be ham."),
-        (["a", "b", "c"], "Without", "Without 'a', 'b' and 'c' it would be ham."),
-        (["don't"], "Without", 'Without "don\'t" it would be ham.'),
-        (["a\nb"], "Without", "Without 'a b' it would be ham."),
-        (["age"], "With an average", "With an average 'age' it would be ham."),
+        (["free"], "without", "Without 'free' it would be ham."),
+        (["free", "claim"], "without", "Without 'free' and 'claim' it would be ham."),
+        (["a", "b", "c"], "without", "Without 'a', 'b' and 'c' it would be ham."),
+        (["don't"], "without", 'Without "don\'t" it would be ham.'),
+        (["a\nb"], "without", "Without 'a b' it would be ham."),
+        (["age"], "with an average", "With an average 'age' it would be ham."),
         (
             list("abcdefghij"),
-            "Without",
+            "without",
             "Without 'a', 'b', 'c', 'd', 'e', 'f', 'g' and 3 more it would be ham.",
         ),
     ],
 )
 def test_the_sentence(features, removal, expected):
     terms = list(range(len(features)))
-    assert str(Counterfactual(features, terms, "ham", removal)) == expected
+    assert (
+        str(Counterfactual(features, terms, "ham", [removal] * len(terms))) == expected
+    )
+
+
+def test_words_and_columns_in_one_sentence():
+    removals = ["with an average", "without", "with an average", "without"]
+    other = Counterfactual(list("abcd"), [0, 1, 2, 3], "ham", removals)
+    assert str(other) == (
+        "With an average 'a' and 'c' and without 'b' and 'd' it would be ham."
+    )

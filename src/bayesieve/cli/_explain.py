@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPLAIN"]
 
-_NUMBERS = 10  # columns of the nats, and of the odds
+_NUMBERS = 10  # columns of the nats
+_ODDS = 13  # "x 3.62e+303" and what keeps it apart
 _LARGEST = 700.0  # nats whose odds are still a number
 
 
@@ -133,20 +134,19 @@ def _show(
     """Print one row: the largest terms first, a bar for each, what would change it."""
     terminal.paragraph(f"{where}: {own.title()}", "bold")
     lines = own.lines(most)
-    rest = terminal.width - 2 - 2 * _NUMBERS - 2
+    rest = terminal.width - 2 - _NUMBERS - _ODDS - 2
     name = min(max(len(line[0]) for line in lines) + 2, rest // 2)
     value = min(max(len(line[1]) for line in lines) + 2, rest // 3)
     half = min(max((rest - name - value - 1) // 2, 3), 12)
     sizes = [abs(nats) for *_, nats in lines[1:-1] if math.isfinite(nats)]
     largest = max(sizes, default=0.0) or 1.0
-    heading = (
-        f"{'term':{name}}{'value':{value}}{'nats':>{_NUMBERS}}{'odds':>{_NUMBERS}}"
-    )
+    heading = f"{'term':{name}}{'value':{value}}{'nats':>{_NUMBERS}}{'odds':>{_ODDS}}"
     terminal.line(terminal.style(f"  {heading}", "dim"))
-    for place, (term, held, nats) in enumerate(lines):
-        line = f"  {terminal.fit(term, name - 2)}  {terminal.fit(held, value - 2)}  "
+    terms = terminal.fit_apart([line[0] for line in lines], name - 2)
+    for place, (term, (_, held, nats)) in enumerate(zip(terms, lines, strict=True)):
+        line = f"  {term}  {terminal.fit(held, value - 2)}  "
         odds = f"x {math.exp(min(nats, _LARGEST)):.3g}"
-        line += f"{nats:>+{_NUMBERS}.2f}{odds:>{_NUMBERS}}  "
+        line += f"{nats:>+{_NUMBERS}.2f}{odds:>{_ODDS}}  "
         if 0 < place < len(lines) - 1:
             line += terminal.bar(nats / largest, half)
         terminal.line(line.rstrip())

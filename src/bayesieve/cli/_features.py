@@ -94,11 +94,13 @@ def _by_class(found: Description, counts: Any) -> list[Any]:
 
 def _cut(table: TableColumns, j: int, towards: Any) -> str:
     """How a column or pair was cut, or what an n-gram speaks for."""
+    shapes = table.shapes
     if j < len(table.partitions):
         partition = table.partitions[j]
-        kind = "intervals" if partition.kind == "numerical" else "groups"
-        return f"{partition.n_parts} {kind}"
-    shapes = table.shapes
+        if shapes is not None and partition.n_parts == 1:
+            # The best single cut is none; what is used is the mean over all of them.
+            return "a curve" if partition.kind == "numerical" else "an average"
+        return partition.parts_told
     if shapes is not None and j >= shapes.first_pair:
         sizes = shapes.pairs[j - shapes.first_pair].n_cells
         return f"{' x '.join(map(str, sizes))} cells"

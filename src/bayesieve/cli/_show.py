@@ -51,6 +51,11 @@ def _name_width(rows: Sequence[Feature], unit: str, terminal: Terminal) -> int:
     return max(min(longest, most), len(unit) - 1) + 1
 
 
+def _names(rows: Sequence[Feature], width: int, terminal: Terminal) -> list[str]:
+    """The names in so many columns, told apart."""
+    return terminal.fit_apart([_visible(row.name) for row in rows], width)
+
+
 def _visible(name: str) -> str:
     """A name whose outer blanks can be seen: n-grams of characters have them."""
     inner = name.strip(" ")
@@ -87,8 +92,9 @@ def _show_two_sides(
     heading += terminal.fit(right, half)
     terminal.line(terminal.style(heading.rstrip(), "dim"))
     largest = max(abs(row.weight) for row in rows) or 1.0
-    for row, counted in zip(rows, numbers, strict=True):
-        line = f"  {terminal.fit(_visible(row.name), name)}"
+    names = _names(rows, name, terminal)
+    for row, shown, counted in zip(rows, names, numbers, strict=True):
+        line = f"  {shown}"
         for c in range(2):
             line += f"{counted[c]:>{cells[c]}}" if cells[c] else ""
         line += f"{_signed(row.weight):>{weight}}  "
@@ -122,8 +128,9 @@ def _show_many_sides(rows: Sequence[Feature], unit: str, terminal: Terminal) -> 
     largest = max(row.gain for row in rows) or 1.0
     # Gains of weights are those of one row, far below one nat.
     digits = min(max(1, 2 - math.floor(math.log10(largest))), 6) if largest < 10 else 1
-    for row, label in zip(rows, labels, strict=True):
-        line = f"  {terminal.fit(_visible(row.name), name)}{terminal.fit(label, side)}"
+    names = _names(rows, name, terminal)
+    for row, shown, label in zip(rows, names, labels, strict=True):
+        line = f"  {shown}{terminal.fit(label, side)}"
         line += f"{row.gain:>10,.{digits}f}  "
         terminal.line(line + terminal.one_sided_bar(row.gain / largest, bar))
 
@@ -138,8 +145,8 @@ def _show_columns(rows: Sequence[Feature], unit: str, terminal: Terminal) -> Non
     heading = f"  {terminal.fit(unit[:-1], name)}{how:>{cut}}{'weight':>8}"
     terminal.line(terminal.style(heading, "dim"))
     bar = max(min(terminal.width - 2 - name - cut - 8 - 2, 30), 3)
-    for row in rows:
-        line = f"  {terminal.fit(_visible(row.name), name)}"
+    for row, shown in zip(rows, _names(rows, name, terminal), strict=True):
+        line = f"  {shown}"
         line += f"{row.parts:>{cut}}{row.weight:>8.2f}  "
         terminal.line(line + terminal.one_sided_bar(row.weight, bar))
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import unicodedata
+from collections import Counter
 from typing import TextIO
 
 __all__ = ["Terminal", "display_width", "plain_text"]
@@ -92,6 +93,34 @@ class Terminal:
             text += "…" if self.unicode else "~"
         blank = " " * (width - display_width(text))
         return blank + text if right else text + blank
+
+    def fit_apart(self, names: list[str], width: int) -> list[str]:
+        """Return names in exactly ``width`` columns, those cut alike told apart.
+
+        Names that would be cut to the same are cut in their middle, so that the ends,
+        the second name of a pair for instance, are seen.
+        """
+        fitted = [self.fit(name, width) for name in names]
+        times = Counter(fitted)
+        return [
+            self._fit_ends(name, width) if times[own] > 1 else own
+            for name, own in zip(names, fitted, strict=True)
+        ]
+
+    def _fit_ends(self, name: str, width: int) -> str:
+        """Return a name cut in its middle where it is longer."""
+        name = plain_text(name)
+        if display_width(self.fit(name, width).rstrip()) <= width and (
+            display_width(name) <= width
+        ):
+            return self.fit(name, width)
+        head = self.fit(name, (width + 1) // 2)
+        tail, room = "", width - display_width(head)
+        for letter in reversed(name):
+            if display_width(letter + tail) > room:
+                break
+            tail = letter + tail
+        return self.fit(head + tail, width)
 
     def bar(self, share: float, half_width: int) -> str:
         """Return a bar for ``share`` in [-1, 1], left or right of a middle line.

@@ -196,6 +196,11 @@ class Evaluation:
         return float(np.nanmean(self.recall))
 
     @property
+    def one_class(self) -> bool:
+        """Whether all rows are of one class, so that accuracy says nothing."""
+        return bool(np.count_nonzero(self.confusion.sum(axis=1)) == 1)
+
+    @property
     def beats_guessing(self) -> bool:
         """Whether it is right, or knows the chances, more than always one answer.
 

@@ -110,8 +110,7 @@ class PartitionDisplay:
         ax.invert_yaxis()
         ax.set_xlim(0, 1)
         ax.set_xlabel("share of each class in the part; rows at the right")
-        kind = "intervals" if partition.kind == "numerical" else "groups"
-        title = f"{partition.name}: {partition.n_parts} {kind}"
+        title = f"{partition.name}: {partition.parts_told}"
         if len(labels) < partition.n_parts:
             title += f", the largest {len(labels)} shown"
         title = f"{title} (level {partition.level:.3f})"

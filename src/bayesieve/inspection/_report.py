@@ -95,6 +95,11 @@ def report(
     codes = _codes(y_test, classes)
     with np.errstate(divide="ignore"):
         proba = np.asarray(opened.predict_proba(X_test))
+        if proba.shape[0] != codes.size:
+            raise ValueError(
+                "y_test must have one label for each row of X_test. Got "
+                f"{codes.size:,} labels for {proba.shape[0]:,} rows."
+            )
         scores = RowScores.of(np.log(proba), codes)
     found = describe(model, feature_names)
     evaluation = evaluation_of([scores], classes.tolist(), error_cost=error_cost)
@@ -140,6 +145,11 @@ def facts_of_model(found: Description, evaluation: Any, **more: Any) -> VerdictF
 
 def _codes(y: Any, classes: Any) -> Any:
     """Places of the labels among the classes; others are refused."""
+    if isinstance(y, str | bytes) or not (hasattr(y, "__len__") and np.ndim(y)):
+        raise ValueError(
+            "y_test must be a sequence of labels, one for each row. "
+            f"Got {type(y).__name__} {y!r:.40}."
+        )
     labels = column_or_1d(y).tolist()
     codes = class_codes(labels, classes)
     if not codes.size:

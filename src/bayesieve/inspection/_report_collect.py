@@ -300,7 +300,8 @@ def _columns(table: TableColumns) -> dict[str, Any]:
             }
         )
     informative = sum(partition.level > 0 for partition in partitions)
-    return {"total": len(partitions), "informative": int(informative), "items": items}
+    cut = len(partitions) - table.n_texts
+    return {"total": cut, "informative": int(informative), "items": items}
 
 
 def _plain(value: Any) -> Any:

@@ -89,11 +89,14 @@ def k_path(
         for k, mean, error in zip(
             scores.values, scores.mean, scores.error, strict=True
         ):
-            if solved is not None and int(k) not in by_size:
-                continue  # larger than what can be selected
+            # No features at all are no step; nor are more than can be selected.
+            if k < 1 or (solved is not None and int(k) not in by_size):
+                continue
             step = by_size.setdefault(int(k), _step(int(k)))
             step["score"] = {"mean": rounded(mean), "error": rounded(error)}
     sizes = sorted(by_size)
+    if not sizes:
+        return None
     if len(sizes) > LIMITS["steps"]:
         kept = np.linspace(0, len(sizes) - 1, LIMITS["steps"]).round().astype(int)
         sizes = [sizes[i] for i in kept]

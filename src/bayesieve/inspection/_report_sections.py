@@ -331,14 +331,15 @@ def measured_on(data: ReportData) -> str:
     """Which rows the model was measured on."""
     found = data.evaluation or {}
     rows, splits = found.get("rows"), found.get("splits")
+    these = "1 row" if rows == 1 else f"{rows:,} rows" if rows else "rows"
     told = "Measured on rows that the model has not learnt from."
     if rows and splits and splits > 1:
         told = (
-            f"Measured on {rows:,} rows held out at random, {splits:,} times; each "
+            f"Measured on {these} held out at random, {splits:,} times; each "
             "time the model learnt from the others."
         )
     elif rows:
-        told = f"Measured on {rows:,} rows that the model has not learnt from."
+        told = f"Measured on {these} that the model has not learnt from."
     low, high = found.get("accuracy_low"), found.get("accuracy_high")
     if low is not None and high is not None:
         told += (

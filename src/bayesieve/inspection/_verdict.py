@@ -77,9 +77,15 @@ def _headline(facts: VerdictFacts) -> str:
     )
     guess = found.classes[found.majority]
     always = percent(found.majority_accuracy)
+    if found.one_class:
+        return (
+            f"All {found.n_rows:,} held-out rows are {guess}, so right on "
+            f"{percent(found.accuracy)} of them says nothing of how well it tells the "
+            "classes apart. Hold out rows of every class."
+        )
     if found.may_beat_guessing:
         return (
-            f"Maybe better than guessing, which so few rows cannot tell: right on "
+            "Maybe better than guessing, which so few rows cannot tell: right on "
             f"{share}; always {guess} would be right on {always}."
         )
     if not found.beats_guessing:

@@ -37,11 +37,12 @@ def _judged(facts: VerdictFacts) -> Evaluation | None:
 
 def _guessing(facts: VerdictFacts) -> Remark | None:
     found = facts.evaluation
-    if found is None or not facts.k or found.beats_guessing:
+    if found is None or not facts.k or found.one_class or found.beats_guessing:
         return None
     if found.may_beat_guessing:
         return None
-    told = f"What {facts.these} say does not hold on new rows"
+    say = "says" if facts.k == 1 else "say"
+    told = f"What {facts.these} {say} does not hold on new rows"
     if facts.proven:
         told += ": the proof is about the training rows alone"
     return Remark("guessing", f"{told}. Is the label the right one?", "label")
@@ -148,10 +149,12 @@ def _rare_class(facts: VerdictFacts) -> Remark | None:
     if facts.evaluation is None or not few.size:
         return None
     name = facts.evaluation.classes[int(few[np.argmin(rows[few])])]
-    told = f"{name!r} has {rows[few].min():,.0f} training rows"
+    own = f"{rows[few].min():,.0f}"
+    told = f"{name!r} has {own} training row{'' if own == '1' else 's'}"
     if few.size > 1:
         told = f"{few.size:,} classes have fewer than {_FEW_OF_A_CLASS} training rows"
-    return Remark("rare class", f"{told}: too few to learn what tells it.", "rows")
+    them = "it" if few.size == 1 else "them"
+    return Remark("rare class", f"{told}: too few to learn what tells {them}.", "rows")
 
 
 def _overconfident(facts: VerdictFacts) -> Remark | None:

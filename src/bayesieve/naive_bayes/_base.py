@@ -31,7 +31,7 @@ from bayesieve.naive_bayes._linear_terms import linear_terms
 from bayesieve.solvers._selection import Selection, select_features
 from bayesieve.utils._columns import some_rows, take_columns
 from bayesieve.utils._sparse_structure import refuse_malformed
-from bayesieve.utils._validation import as_matrix, describe_column
+from bayesieve.utils._validation import as_matrix, describe_column, refuse_texts
 
 __all__ = ["SparseNaiveBayes", "SupportClassifier"]
 
@@ -101,6 +101,7 @@ class SupportClassifier(ClassifierMixin):
 
     def _selected_columns(self, X: Any) -> Any:
         check_is_fitted(self)
+        refuse_texts(X, type(self).__name__)
         refuse_malformed(X, counted=True)
         X = validate_data(
             self,

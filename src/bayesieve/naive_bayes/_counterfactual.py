@@ -20,8 +20,8 @@ class Counterfactual:
     """The fewest terms of a row without which another class is predicted. **Exact**.
 
     Made by ``explanation[row].counterfactual()``. No smaller set of the row's terms
-    does it. A term of a text or of counts is taken out; one of a table is set to its
-    mean over the training rows.
+    does it. A term of a text or of counts is taken out; a column of a table is set to
+    its mean over the training rows.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class Counterfactual:
         Their numbers.
     label : object
         The class that is predicted without them.
-    removal : str
-        How that is said: "Without", "With an average".
+    removals : list of str
+        How each is put back, in words: "without" or "with an average".
 
     Examples
     --------
@@ -49,16 +49,24 @@ class Counterfactual:
     features: list[str]
     terms: list[int]
     label: Any
-    removal: str
+    removals: list[str]
 
     def __str__(self) -> str:
-        named = [_quoted(name) for name in self.features]
-        if len(named) > _SHOWN_NAMES:
-            rest = len(named) - _SHOWN_NAMES + 1
-            named = [*named[: _SHOWN_NAMES - 1], f"{rest} more"]
-        last = named.pop()
-        told = f"{', '.join(named)} and {last}" if named else last
-        return f"{self.removal} {told} it would be {self.label}."
+        shown = len(self.features)
+        if shown > _SHOWN_NAMES:
+            shown = _SHOWN_NAMES - 1
+        named: dict[str, list[str]] = {}
+        for name, how in zip(self.features[:shown], self.removals, strict=False):
+            named.setdefault(how, []).append(_quoted(name))
+        if shown < len(self.features):
+            next(reversed(named.values())).append(f"{len(self.features) - shown} more")
+        told = " and ".join(f"{how} {_listed(names)}" for how, names in named.items())
+        return f"{told[0].upper()}{told[1:]} it would be {self.label}."
+
+
+def _listed(names: list[str]) -> str:
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _quoted(name: str) -> str:

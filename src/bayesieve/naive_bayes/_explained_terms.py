@@ -38,6 +38,8 @@ class ExplainedTerm:
         What each of its columns adds; their sum is the term less its mean.
     inputs : tuple of ndarray of shape (n_rows,) or None
         What the rows hold, where that is not what they hold in these columns.
+    absent : ndarray of shape (n_classes,) or None
+        Of an n-gram: what it adds, less its mean, to a row without it.
     """
 
     name: str
@@ -45,6 +47,7 @@ class ExplainedTerm:
     mean: np.ndarray
     shared: tuple[np.ndarray, ...]
     inputs: tuple[np.ndarray, ...] | None = None
+    absent: np.ndarray | None = None
 
     @property
     def values(self) -> np.ndarray:
@@ -187,8 +190,9 @@ def explanation_of(
     inputs = tuple(
         held(own.columns) if own.inputs is None else own.inputs for own in terms
     )
+    absent = {t: own.absent for t, own in enumerate(terms) if own.absent is not None}
     found = Explanation(
-        TableTerms(values, inputs, impossible=impossible),
+        TableTerms(values, inputs, impossible=impossible, absent=absent),
         base,
         [own.name for own in terms],
         classes,

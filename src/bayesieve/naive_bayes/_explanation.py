@@ -225,7 +225,7 @@ class Explanation:
         """The fewest terms of a row without which another class is predicted.
 
         **Exact**. Only what a row has can be taken out of it: its words and counts; the
-        terms of tables are set to their mean over the training rows.
+        columns of tables are set to their mean over the training rows.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Explanation:
             [self.features[t] for t in terms],
             terms,
             self.classes.tolist()[found[1]],
-            self.terms.removal,
+            [self.terms.removal(t) for t in terms],
         )
 
     def _place(self, label: Any) -> int:

@@ -8,7 +8,8 @@ cannot produce a row has minus infinity in the term that says so, never NaN.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,9 +88,6 @@ class Removals:
 class Terms(Protocol):
     """What `Explanation` asks of terms, whatever form they have."""
 
-    #: How a term is put back to its reference, in words: "Without", "With an average".
-    removal: str
-
     @property
     def n_rows(self) -> int:
         """Number of rows."""
@@ -119,6 +117,9 @@ class Terms(Protocol):
     def shown_input(self, term: int, row: int) -> str:
         """What a row holds for a term, as text."""
 
+    def removal(self, term: int) -> str:
+        """How a term is put back, in words: "without" or "with an average"."""
+
     def removals(self, row: int, base: np.ndarray) -> Removals | None:
         """What can be put back to its reference; None where that has no meaning."""
 
@@ -136,13 +137,19 @@ class TableTerms:
         Of pairs among their columns: a share cannot be put back by itself.
     impossible : ndarray of bool of shape (n_rows,), optional
         Rows that no class can produce: their terms take back what the base holds.
+    absent : mapping of int to ndarray of shape (n_classes,)
+        What an n-gram adds to a row without it, by its number: it can be taken out,
+        while columns can only be put back to their mean.
     """
 
     array: np.ndarray
     inputs: tuple[tuple[np.ndarray, ...], ...] = ()
     are_shares: bool = False
     impossible: np.ndarray | None = None
-    removal = "With an average"
+    absent: Mapping[int, np.ndarray] = field(default_factory=dict)
+
+    def removal(self, term: int) -> str:
+        return "without" if term in self.absent else "with an average"
 
     @property
     def n_rows(self) -> int:
@@ -186,7 +193,10 @@ class TableTerms:
         if self.are_shares or (self.impossible is not None and self.impossible[row]):
             return None
         terms, kept = self.of_row(row)
-        return Removals(terms, kept, np.zeros_like(kept), base)
+        removed = np.zeros_like(kept)
+        for term, without in self.absent.items():
+            removed[term] = without
+        return Removals(terms, kept, removed, base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +223,9 @@ class LinearTerms:
     term_of: np.ndarray
     absent: np.ndarray
     held: Any
-    removal = "Without"
+
+    def removal(self, term: int) -> str:
+        return "without"
 
     @property
     def n_rows(self) -> int:

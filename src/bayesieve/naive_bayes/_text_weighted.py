@@ -111,6 +111,7 @@ class TextWeightedNB(WeightedNaiveBayes):
                         means[k],
                         (met * slope[k] - means[k],),
                         (met[:, 0].astype(np.int64),),
+                        absent=-means[k],
                     )
                 )
         return found
@@ -183,12 +184,14 @@ class TextWeightedNB(WeightedNaiveBayes):
         n_texts = len(self._texts)
         n_distinct = sum(own.ngrams.n_distinct for own in self._texts)
         labels = self.classes_.astype(object)
+        assert found.table is not None
 
         def named(columns: np.ndarray) -> list[str]:
             return [*np.array([*names, *terms], dtype=object)[columns]]
 
         return replace(
             found,
+            table=replace(found.table, n_texts=n_texts),
             n_features=n_columns - n_texts + n_distinct,
             indices=np.concatenate([used, n_columns + np.arange(len(terms))]),
             score=np.concatenate([self.feature_importances_[used], *sizes]),

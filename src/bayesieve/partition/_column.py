@@ -189,6 +189,12 @@ class ColumnPartition:
             shown.append("or unseen")
         return "{" + ", ".join(shown) + "}"
 
+    @property
+    def parts_told(self) -> str:
+        """How many parts there are, in words: "3 intervals"."""
+        kind = "interval" if self.kind == "numerical" else "group"
+        return f"{self.n_parts:,} {kind}{'' if self.n_parts == 1 else 's'}"
+
     def table(self) -> PartitionTable:
         """Return what each part holds: rows, share, and the classes within it."""
         counts = self.counts
@@ -199,10 +205,7 @@ class ColumnPartition:
             (label, float(n), float(n / total), *map(float, share))
             for label, n, share in zip(self.labels, rows, shares, strict=True)
         )
-        kind = "intervals" if self.kind == "numerical" else "groups"
-        if self.n_parts == 1:
-            kind = kind[:-1]
-        title = f"{self.name}: {self.n_parts} {kind}, level {self.level:.4f}"
+        title = f"{self.name}: {self.parts_told}, level {self.level:.4f}"
         header = ("part", "rows", "share", *(f"P({c})" for c in self.classes.tolist()))
         return PartitionTable(title, header, lines)
 

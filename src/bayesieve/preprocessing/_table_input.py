@@ -117,6 +117,8 @@ class TableEstimator(SelfDescribing, BaseEstimator):
         X = self._match(X)
         if isinstance(X, np.ndarray) and X.ndim != 2:
             columns_of(X)  # says what is wrong
+        if isinstance(X, list | tuple) and any(isinstance(row, str) for row in X[:1]):
+            columns_of(X)
         # The check of names and numbers costs more than a chunk of a stream takes.
         plain = isinstance(X, np.ndarray) and not hasattr(self, "feature_names_in_")
         if not plain or X.shape[1:] != (self.n_features_in_,):

@@ -240,6 +240,53 @@ def _polars_matrix(X: Any) -> np.ndarray:
     return native_values(np.asarray(frame.to_numpy(), dtype=np.float64))
 
 
+def refuse_texts(X: Any, owner: str) -> None:
+    """Refuse texts where a matrix is needed, without telling the whole document."""
+    if isinstance(X, str | bytes):
+        told = f"a single {type(X).__name__}"
+    elif sparse.issparse(X) or isinstance(X, dict) or not hasattr(X, "__len__"):
+        return
+    else:
+        text = _first_text(X)
+        if text is None:
+            return
+        told = f"texts, the first of them {shortened(text)!r}"
+    raise ValueError(
+        f"{owner} needs a matrix of numbers, rows and columns. Got {told}. Hint: count "
+        "their words first: make_pipeline(CountVectorizer(), model), or, where both "
+        "are fitted, (vectorizer, model) in place of the model."
+    )
+
+
+def _first_text(X: Any) -> str | None:
+    """The first of texts in one dimension, or in a table of one column; else None."""
+    if (
+        getattr(X, "dtype", None) is not None
+        and getattr(X.dtype, "kind", "O") in "biufc"
+    ):
+        return None
+    known = isinstance(X, list | tuple | np.ndarray) or hasattr(X, "iloc")
+    if not known or not len(X) or getattr(X, "shape", (0,))[1:] > (1,):
+        return None
+    first = X.iloc[0] if hasattr(X, "iloc") else X[0]
+    if np.ndim(first) == 1 and len(first) == 1 and not isinstance(first, str | bytes):
+        first = first.iloc[0] if hasattr(first, "iloc") else next(iter(first))
+    return first if isinstance(first, str) and not _is_number(first) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def shortened(text: str, longest: int = 40) -> str:
+    """The beginning of a text, for a message."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 # --------------------------------------------------------------------------- labels
 
 

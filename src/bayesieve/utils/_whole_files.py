@@ -96,7 +96,10 @@ def open_regular(path: Any) -> Any:
     ----------
     path : path-like
     """
-    found = os.stat(os.fspath(path))
+    try:
+        found = os.stat(os.fspath(path))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.") from None
     if not stat.S_ISREG(found.st_mode):
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
         raise ValueError(f"{os.fspath(path)} must be a regular file. Got {kind}.")

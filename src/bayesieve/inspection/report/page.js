@@ -18,6 +18,13 @@ system.addEventListener("change", nameButton);
 button.classList.remove("hidden");
 nameButton();
 
+// What a part says without a script, where the script fails: one part, not the page.
+function showStatic(place) {
+  const still = place.parentNode.querySelector("noscript");
+  const parsed = new DOMParser().parseFromString(still ? still.textContent : "", "text/html");
+  place.replaceChildren(el("p", { class: "note" }, "This part could not be drawn; its tables are here."), ...parsed.body.childNodes);
+}
+
 for (const [id, show] of [
   ["evaluation", showEvaluation],
   ["features", showFeatures],
@@ -29,7 +36,13 @@ for (const [id, show] of [
   ["columns", showColumns],
 ]) {
   const place = live(id);
-  if (place) show(place);
+  if (!place) continue;
+  try {
+    show(place);
+  } catch (error) {
+    console.error(error);
+    showStatic(place);
+  }
 }
 explainWords();
 let width = window.innerWidth;

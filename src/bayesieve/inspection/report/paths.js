@@ -71,7 +71,8 @@ function moves(step, previous) {
 // Path over k.
 
 function showPath(place) {
-  const { steps } = report.path;
+  const steps = report.path.steps.filter((s) => s.k > 0); // none has no place among logs
+  if (!steps.length) return;
   const solved = steps.filter((s) => s.gain !== null);
   const scored = steps.filter((s) => s.score !== null);
   const gaps = solved.some((s) => s.gap > 1e-9 * Math.max(s.gain, 1e-300));
@@ -245,9 +246,9 @@ function showWeights(place) {
   const path = report.weight_path;
   const steps = path.steps;
   const positive = steps.map((s) => s.penalty).filter((p) => p > 0);
-  const floor = Math.min(...positive) || 1;
-  const [high, low] = [Math.max(...positive, floor), floor];
-  const at = (penalty) => Math.max(penalty, floor);
+  const low = positive.length ? Math.min(...positive) : 1;
+  const high = Math.max(...positive, low);
+  const at = (penalty) => Math.max(penalty, low);
   place.append(
     el("p", { class: "note" }, "Each " + report.noun.slice(0, -1) + " has a weight from 0 to 1. A smaller penalty lets more of them in.")
   );

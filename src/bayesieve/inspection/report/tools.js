@@ -84,12 +84,19 @@ function linear(low, high, from, to) {
   const run = high - low || 1;
   return (x) => from + ((x - low) / run) * (to - from);
 }
-function logarithmic(low, high, from, to) {
-  const scale = linear(Math.log(low), Math.log(high), from, to);
-  return (x) => scale(Math.log(x));
+// What is not above zero has no place on it and stands at its lower end.
+function logarithmic(first, last, from, to) {
+  const least = Math.min(first, last);
+  const floor = least > 0 ? least : 1e-300;
+  const log = (x) => Math.log(Math.max(x, floor));
+  const scale = linear(log(first), log(last), from, to);
+  return (x) => scale(log(x));
 }
 function niceTicks(low, high, wanted) {
-  const rough = (high - low) / Math.max(wanted, 1) || 1;
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [];
+  // A run that is lost in the digits of its ends has one tick: no step gets ahead there.
+  if (high - low <= 1e-12 * Math.max(Math.abs(low), Math.abs(high))) return [low];
+  const rough = (high - low) / Math.max(wanted, 1);
   const power = Math.pow(10, Math.floor(Math.log10(rough)));
   const step = [1, 2, 5, 10].map((s) => s * power).find((s) => s >= rough);
   const ticks = [];
@@ -99,6 +106,7 @@ function niceTicks(low, high, wanted) {
   return ticks;
 }
 function logTicks(low, high, most) {
+  if (!(low > 0) || !Number.isFinite(high)) return [];
   for (const heads of [[1, 2, 5], [1, 3], [1]]) {
     const ticks = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
@@ -129,10 +137,15 @@ function figure(place, label, paint) {
   const repaint = () => {
     const width = Math.max(box.clientWidth, 220);
     setEdges(width);
-    const made = paint(width);
-    made.setAttribute("role", "img");
-    made.setAttribute("aria-label", label());
-    box.replaceChildren(made);
+    try {
+      const made = paint(width);
+      made.setAttribute("role", "img");
+      made.setAttribute("aria-label", label());
+      box.replaceChildren(made);
+    } catch (error) {
+      console.error(error);
+      box.replaceChildren(el("p", { class: "note" }, "This picture could not be drawn."));
+    }
   };
   redraws.push(repaint);
   repaint();
