@@ -241,9 +241,10 @@ class TextData:
         refits: Refits | None,
     ) -> dict[str, Any]:
         """Fit the others of the plan, and those that begin with the texts again."""
-        best = getattr(model, "lambda_best_", np.inf)
-        if refits is not None and plan.k == "1se" and best < model.lambda_:
-            models["more"] = self._model(None, True, regularization=best)
+        chosen = plan.weighted and plan.k == "1se" and hasattr(model, "lambda_best_")
+        if refits is not None and chosen and model.lambda_best_ < model.lambda_:
+            penalty = {"regularization": model.lambda_best_}
+            models["more"] = self._model(None, True, **penalty)
         rivals: dict[str, Any] = {
             name: self._fit(own, counts)
             for name, own in models.items()
