@@ -205,6 +205,11 @@ def _ahead(facts: VerdictFacts, rival: RowScores, right: float, nats: float) -> 
     return " and ".join(told)
 
 
+def _verb(right: float) -> str:
+    """They are right on more rows, or have a lower loss."""
+    return "are" if right > 0.0 else "have"
+
+
 def _weights(facts: VerdictFacts) -> Remark | None:
     known = None if facts.weighted else _rival(facts, "weighted")
     if known is None:
@@ -214,7 +219,8 @@ def _weights(facts: VerdictFacts) -> Remark | None:
     words = "" if size is None else f"{size:,} {facts.noun} with "
     return Remark(
         "weights",
-        f"Weights would pay: {words}weights are {_ahead(facts, rival, right, nats)}.",
+        f"Weights would pay: {words}weights {_verb(right)} "
+        f"{_ahead(facts, rival, right, nats)}.",
         "weights",
     )
 
@@ -267,7 +273,7 @@ def _more_features(facts: VerdictFacts) -> Remark | None:
     size = facts.sizes.get("more", 0)
     return Remark(
         "more features",
-        f"More {facts.noun} would pay: {size:,} with weights are {told}.",
+        f"More {facts.noun} would pay: {size:,} with weights {_verb(known[0])} {told}.",
         "more",
     )
 
