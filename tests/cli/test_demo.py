@@ -57,6 +57,7 @@ OUTCOME = _demo._Outcome(
             {"name": "spam", "rows": 187, "recall": 0.7, "precision": 0.9},
         ],
         "two_classes": None,
+        "costs": None,
     },
     select_seconds=0.0123,
     total_seconds=1.26,

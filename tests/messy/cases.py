@@ -590,7 +590,10 @@ MORE_TEXTS = [
     Case(
         "text and columns.csv",
         same=None,
-        told=("guessed --text 'review' and --label 'label'",),
+        told=(
+            "guessed --text 'review' and --label 'label'",
+            "left out, beside the texts: 'price', 'city', which say nothing of 'label'",
+        ),
         options=(),
         inspected=(),
         roles={

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
+
+import numpy as np
 
 from bayesieve.utils._optional import optional_module
 
@@ -60,11 +62,40 @@ def dates(values: Any, format: str, errors: str = "raise") -> Any:
     values = values.str.strip()
     first, *others = format.split(_OR)
     errors = "coerce" if others else errors
-    found = pandas.to_datetime(values, errors=errors, format=first, utc=True)
+    found = _times(pandas, values, first, errors)
     for own in others:
-        more = pandas.to_datetime(values, errors="coerce", format=own, utc=True)
-        found = found.fillna(more)
+        found = found.fillna(_times(pandas, values, own, "coerce"))
     return found.dt.tz_localize(None)
+
+
+def _times(pandas: Any, values: Any, format: str, errors: str) -> Any:
+    """Times of one format; pandas before 3 has nanoseconds only, which end in 2262."""
+    found = pandas.to_datetime(values, errors="coerce", format=format, utc=True)
+    missed = values[found.isna() & values.notna()]
+    if found.dt.unit == "ns" and len(missed) and _far(missed.iloc[0], format):
+        times = [_far(own, format) for own in missed]
+        found = found.dt.as_unit("us")
+        found[missed.index] = pandas.Series(
+            np.array(times, dtype="datetime64[us]"), missed.index
+        ).dt.tz_localize("UTC")
+        missed = missed[[own is None for own in times]]
+    if errors == "raise" and len(missed):
+        pandas.to_datetime(missed, format=format, utc=True)  # says what is wrong
+    return found
+
+
+def _far(value: str, format: str) -> datetime | None:
+    """A time that nanoseconds since 1970 cannot hold, None if it is none."""
+    try:
+        if format == ISO:
+            found = datetime.fromisoformat(value)
+        else:
+            found = datetime.strptime(value, format)
+    except ValueError:
+        return None
+    if found.tzinfo is not None:
+        found = found.astimezone(UTC).replace(tzinfo=None)
+    return None if 1678 <= found.year <= 2261 else found
 
 
 def guess_dates(distinct: Any) -> DateGuess | None:

@@ -220,7 +220,7 @@ def guess_style(
         if np.isnan(style._numbers(written)).any():
             continue
         values = style.numbers(distinct)
-        if not np.isnan(values).any():
+        if np.isfinite(values).all():  # 1E310 is no number that a double can hold
             readings.append((style, values))
     if not readings:
         return None
