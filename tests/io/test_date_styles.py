@@ -78,3 +78,14 @@ def test_what_is_written_is_read(days, format):
     assert days in readings
     if len(found) == 1:
         assert readings == [days]
+
+
+def test_dates_beyond_nanoseconds_are_read_with_every_pandas():
+    pandas = pytest.importorskip("pandas", reason="reading tables needs pandas")
+    values = pandas.Series(["9999-12-31", "2024-07-26", "0800-12-25"])
+    for format in (ISO, "%Y-%m-%d"):
+        assert dates(values, format).dt.year.tolist() == [9999, 2024, 800]
+    with pytest.raises(ValueError, match="x"):
+        dates(pandas.Series(["9999-12-31", "x"]), "%Y-%m-%d")
+    found = dates(pandas.Series(["9999-12-31", "x"]), "%Y-%m-%d", "coerce")
+    assert found.isna().tolist() == [False, True]

@@ -74,7 +74,7 @@ def _times(pandas: Any, values: Any, format: str, errors: str) -> Any:
     missed = values[found.isna() & values.notna()]
     if found.dt.unit == "ns" and len(missed) and _far(missed.iloc[0], format):
         times = [_far(own, format) for own in missed]
-        found = found.dt.as_unit("us")
+        found = found.dt.as_unit("us").copy()
         found[missed.index] = pandas.Series(
             np.array(times, dtype="datetime64[us]"), missed.index
         ).dt.tz_localize("UTC")
