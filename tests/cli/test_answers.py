@@ -332,3 +332,13 @@ def test_reviews_of_every_format_have_a_verdict(tmp_path, capsys):
     for form in ("csv", "parquet"):
         found = selected(capsys, write_reviews(tmp_path, form), "--text", "text")
         assert found["verdict"]["lines"]
+
+
+def test_a_leak_with_a_quote_in_its_name_is_dropped_by_its_name(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, size=300)
+    rows = [(own + rng.uniform(0, 0.1), rng.normal(), "ab"[own]) for own in labels]
+    path = write_csv(tmp_path / "d.csv", ("it's", "other", "label"), rows)
+    found = selected(capsys, path, "--label", "label", "--quick")
+    command = shlex.split(found["verdict"]["next"][0]["command"])
+    assert command[-2:] == ["--drop", "it's"]

@@ -14,6 +14,7 @@ __all__ = ["next_steps"]
 #: Options that choose the model, and whether a value follows them.
 _CHOICE = {"-k": True, "--exact": False, "--weights": False}
 _OUTPUT = {"--save": True, "--report": True, "--json": False}
+_LEAVES_OUT = {"columns": "--drop", "terms": "--exclude"}
 _MOST = 4
 #: What decides, the model that has it, and what it does.
 _MODELS = {
@@ -55,12 +56,11 @@ def next_steps(
         elif remark.action == "label":
             files = _files(arguments)
             steps.append((["bayesieve", "inspect", *files], "what each column is"))
-        elif remark.action == "drop" and data.unit == "columns":
-            name = remark.text.split("'")[1]
-            steps.append(([*plain, "--drop", name], "how good it is without"))
-        elif remark.action == "drop" and data.unit == "terms":
-            name = remark.text.split("'")[1]
-            steps.append(([*free, "--exclude", name], "how good it is without"))
+        elif remark.action.startswith("drop=") and data.unit in _LEAVES_OUT:
+            name = remark.action.removeprefix("drop=")
+            words_left = plain if data.unit == "columns" else free
+            without = [*words_left, _LEAVES_OUT[data.unit], name]
+            steps.append((without, "how good it is without"))
         elif remark.action.startswith("recall=") and "--error-cost" not in words:
             missed = remark.action.removeprefix("recall=")
             told = f"where it costs five times as much to miss {missed}"

@@ -90,7 +90,7 @@ class Remark:
     """One thing to know: a code for programs, and a sentence.
 
     `action` names what would help, as the commands to try next know it: "weights",
-    "all", "proven", "more", "presence", "counts", "ngrams", "rows", "label", "drop",
+    "all", "proven", "more", "presence", "counts", "ngrams", "rows", "label", "drop=",
     "recall=" and a class, "fewer", a size such as "k=20", or nothing.
     """
 

@@ -60,7 +60,7 @@ def _leak(facts: VerdictFacts) -> Remark | None:
         "leak",
         f"{name!r} alone tells the label of {percent(share)} of the rows: does it "
         "hold what is known only afterwards? Then it will not help on new rows.",
-        "drop",
+        f"drop={name}",
     )
 
 
