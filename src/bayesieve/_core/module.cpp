@@ -20,6 +20,7 @@ void register_linear_weights(nb::module_& m);
 void register_binning(nb::module_& m);
 void register_averaging(nb::module_& m);
 void register_pair_scores(nb::module_& m);
+void register_key_counting(nb::module_& m);
 void register_text_counting(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -40,5 +41,6 @@ NB_MODULE(_core, m) {
     register_binning(m);
     register_averaging(m);
     register_pair_scores(m);
+    register_key_counting(m);
     register_text_counting(m);
 }

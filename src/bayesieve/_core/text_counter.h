@@ -16,7 +16,7 @@
 
 #include "text_analysis.h"
 #include "text_dictionary.h"
-#include "text_memory.h"
+#include "growing_block.h"
 #include "text_table.h"
 #include "runtime.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "text_hash.h"
-#include "text_memory.h"
+#include "growing_block.h"
 #include "runtime.h"
 #include "text_unicode.h"
 

@@ -10,7 +10,7 @@
 
 #include "text_analysis.h"
 #include "text_dictionary.h"
-#include "text_memory.h"
+#include "growing_block.h"
 #include "text_names.h"
 #include "runtime.h"
 

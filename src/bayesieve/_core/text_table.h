@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "growing_block.h"
 #include "runtime.h"
+#include "spill_file.h"
 #include "text_analysis.h"
-#include "text_memory.h"
 
 // Counters and numbers of documents are 32 bits wide. Tests make them full much earlier.
 #ifndef BAYESIEVE_TEXT_FULL
@@ -56,62 +55,6 @@ struct Before {
             return a.code < b.code;
         }
     }
-};
-
-// A file that is gone as soon as it is closed, however the process ends.
-class SpillFile {
-public:
-    SpillFile() = default;
-    SpillFile(const SpillFile&) = delete;
-    SpillFile& operator=(const SpillFile&) = delete;
-    ~SpillFile() {
-        if (file_ != nullptr) std::fclose(file_);
-    }
-    bool open() const { return file_ != nullptr; }
-    std::uint64_t size() const { return size_; }
-
-    void create(const std::string& path) {
-#if defined(_WIN32)
-        file_ = std::fopen(path.c_str(), "w+bTD");
-#else
-        file_ = std::fopen(path.c_str(), "w+b");
-#endif
-        if (file_ == nullptr)
-            throw std::runtime_error("cannot write temporary records to " + path);
-#if !defined(_WIN32)
-        std::remove(path.c_str());
-#endif
-    }
-    // Returns where the bytes begin.
-    std::uint64_t append(const void* data, std::size_t bytes) {
-        const std::uint64_t at = size_;
-        seek(at);
-        if (bytes > 0 && std::fwrite(data, 1, bytes, file_) != bytes)
-            throw std::runtime_error("writing temporary records failed: is the disk full?");
-        size_ += bytes;
-        return at;
-    }
-    void read(std::uint64_t at, void* data, std::size_t bytes) {
-        seek(at);
-        if (bytes > 0 && std::fread(data, 1, bytes, file_) != bytes)
-            throw std::runtime_error("reading temporary records failed");
-    }
-    void finish_writing() {
-        if (std::fflush(file_) != 0)
-            throw std::runtime_error("writing temporary records failed: is the disk full?");
-    }
-
-private:
-    void seek(std::uint64_t at) {
-#if defined(_WIN32)
-        const int failed = _fseeki64(file_, static_cast<long long>(at), SEEK_SET);
-#else
-        const int failed = fseeko(file_, static_cast<off_t>(at), SEEK_SET);
-#endif
-        if (failed != 0) throw std::runtime_error("temporary records cannot be reached");
-    }
-    std::FILE* file_ = nullptr;
-    std::uint64_t size_ = 0;
 };
 
 template <std::size_t W>

@@ -22,7 +22,7 @@
 #define BAYESIEVE_PREFETCH(p) ((void)0)
 #endif
 
-namespace bayesieve::text {
+namespace bayesieve {
 
 // Bytes from which an array has pages of its own.
 constexpr std::size_t kMapped = std::size_t{1} << 18;
@@ -139,4 +139,4 @@ private:
     std::size_t capacity_ = 0;
 };
 
-}  // namespace bayesieve::text
+}  // namespace bayesieve
