@@ -66,7 +66,7 @@ def test_index_of():
     assert not backwards.is_sorted
     assert backwards.index_of(["", "no"]).tolist() == [len(WORDS) - 1, -1]
     with pytest.raises(ValueError, match="in another order"):
-        TermNames.merge(names, backwards)
+        names.merged(backwards)
 
 
 def test_a_pickle_of_a_part_holds_only_the_part():

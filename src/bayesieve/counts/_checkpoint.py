@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from bayesieve.counts._merge import add
 from bayesieve.counts._storage import load_counts, save_counts
@@ -34,6 +34,8 @@ from bayesieve.utils._whole_files import lock_file, remove_leftovers, whole_file
 
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
+
+T = TypeVar("T")
 
 FORMAT = "bayesieve.checkpoint"
 VERSION = 2
@@ -85,22 +87,58 @@ def merge_files(cls: type[ClassCounts], paths: list[Any]) -> ClassCounts:
     return reduce(add, (load_counts(cls, path) for path in paths))
 
 
-class Checkpoint:
+class Parts(Protocol[T]):
+    """How counts of files are kept: as files that can be saved, merged and loaded."""
+
+    #: Ending of the files.
+    ending: str
+
+    def save(self, counts: T, path: Path) -> None:
+        """Write counts to a file, atomically."""
+
+    def merged(self, paths: list[Path]) -> T:
+        """Return the sum of files, without holding more than needed."""
+
+    def load(self, path: Path) -> T:
+        """Return the counts of a file."""
+
+
+class TableParts:
+    """Parts that are files of `ClassCounts`."""
+
+    ending = "npz"
+
+    def __init__(self, cls: type[ClassCounts]) -> None:
+        self._cls = cls
+
+    def save(self, counts: ClassCounts, path: Path) -> None:
+        """Write counts to a file, atomically."""
+        save_counts(counts, path)
+
+    def merged(self, paths: list[Path]) -> ClassCounts:
+        """Return the sum of files, it and one of them in memory at a time."""
+        return merge_files(self._cls, list(paths))
+
+    def load(self, path: Path) -> ClassCounts:
+        """Return the counts of a file."""
+        return load_counts(self._cls, path)
+
+
+class Checkpoint(Generic[T]):
     """The folder of a count that can be killed at any moment and resumed.
 
-    It is made if it is not there. `settings` are plain values, all that the counts of a
-    file depend on, and must be the same on every run.
+    It is made if it is not there. `parts` says how counts are kept in it. `settings`
+    are plain values, all that the counts of a file depend on, and must be the same on
+    every run.
     """
 
-    def __init__(
-        self, cls: type[ClassCounts], folder: Any, settings: dict[str, Any]
-    ) -> None:
-        self._cls = cls
+    def __init__(self, parts: Parts[T], folder: Any, settings: dict[str, Any]) -> None:
+        self._kept = parts
         self.folder = Path(os.path.expanduser(os.fspath(folder)))
         # As JSON gives them back.
         self.settings: dict[str, Any] = json.loads(json.dumps(settings))
         self._parts: list[dict[str, Any]] = []
-        self._next = _part_name()
+        self._next = self._part_name()
         self._replaced: list[str] = []
         self._notes: list[dict[str, Any]] = []
         self._lock: Any = None
@@ -110,7 +148,7 @@ class Checkpoint:
 
     # ------------------------------------------------------------------ one at a time
 
-    def __enter__(self) -> Checkpoint:
+    def __enter__(self) -> Checkpoint[T]:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / "lock"
         if path.is_symlink():
@@ -141,6 +179,9 @@ class Checkpoint:
         self._lock.close()  # which unlocks; so does the end of the process
 
     # ------------------------------------------------------------------ resuming
+
+    def _part_name(self) -> str:
+        return f"counts-{secrets.token_hex(8)}.{self._kept.ending}"
 
     @property
     def _manifest(self) -> Path:
@@ -265,7 +306,7 @@ class Checkpoint:
         """Tell whether enough work was done to be worth saving."""
         return time.monotonic() - self._saved_at >= self._pause
 
-    def save(self, counts: ClassCounts, bad_rows: BadRows) -> None:
+    def save(self, counts: T, bad_rows: BadRows) -> None:
         """Save the counts of the files noted since the last time."""
         began = time.monotonic()
         skipped = bad_rows.skipped - self._reported
@@ -283,15 +324,15 @@ class Checkpoint:
         if SAVE_SECONDS <= 0:
             self._pause = 0.0
 
-    def result(self, bad_rows: BadRows) -> ClassCounts:
+    def result(self, bad_rows: BadRows) -> T:
         """Return the counts of all files, and leave them as a single part."""
         if len(self._parts) > 1:
             self._join(self._parts, 1 + max(part["level"] for part in self._parts))
         bad_rows.skipped, bad_rows.first = self.skipped
-        return load_counts(self._cls, self.folder / self._parts[0]["file"])
+        return self._kept.load(self.folder / self._parts[0]["file"])
 
     def _join(self, group: list[dict[str, Any]], level: int) -> None:
-        merged = merge_files(self._cls, [self.folder / part["file"] for part in group])
+        merged = self._kept.merged([self.folder / part["file"] for part in group])
         entry = {
             "level": level,
             "sources": [source for part in group for source in part["sources"]],
@@ -302,17 +343,17 @@ class Checkpoint:
 
     def _commit(
         self,
-        counts: ClassCounts,
+        counts: T,
         entry: dict[str, Any],
         replaced: list[dict[str, Any]],
     ) -> None:
         """Put a part in the place of others: first the part, then the manifest."""
         name = self._next
-        save_counts(counts, self.folder / name)
+        self._kept.save(counts, self.folder / name)
         gone = [part["file"] for part in replaced]
         kept = [part for part in self._parts if part["file"] not in gone]
         self._parts = [*kept, {"file": name, **entry}]
-        self._next = _part_name()
+        self._next = self._part_name()
         still_there = [old for old in self._replaced if (self.folder / old).exists()]
         self._replaced = [*still_there, *gone]
         self._write()
@@ -336,17 +377,13 @@ class Checkpoint:
 
 # ----------------------------------------------------------------------- the manifest
 
-_PART = re.compile(r"counts-[0-9a-f]{16}\.npz")
+_PART = re.compile(r"counts-[0-9a-f]{16}\.(npz|keys)")
 _BESIDE_MANIFEST = re.compile(r"\.manifest\.json\.[0-9a-f]{16}\.tmp")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _FIELDS = {"format", "version", "settings", "parts", "next", "replaced"}
 _PART_FIELDS = {"file", "level", "sources", "skipped", "first"}
 _SOURCE_FIELDS = {"path", "size", "sha256"}
 _LARGEST = 2**63
-
-
-def _part_name() -> str:
-    return f"counts-{secrets.token_hex(8)}.npz"
 
 
 def _check_regular(path: Path) -> None:

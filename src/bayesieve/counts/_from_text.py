@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from bayesieve.counts._checkpoint import Checkpoint, file_state
+from bayesieve.counts._checkpoint import Checkpoint, TableParts, file_state
 from bayesieve.counts._layout import laid_out
 from bayesieve.counts._selection import check_limits, prune
 from bayesieve.counts._texts import LabelledTextCounter
@@ -136,7 +136,7 @@ class TextSource:
                     "label": self.label,
                     "classes": None if given is None else given.tolist(),
                 }
-                kept = Checkpoint(cls, checkpoint, settings)
+                kept = Checkpoint(TableParts(cls), checkpoint, settings)
                 counts = self._count_files(kept, counter, bar)
         self._warn_of_guesses()
         if not counts.class_count.any():
@@ -171,7 +171,7 @@ class TextSource:
 
     def _count_files(
         self,
-        checkpoint: Checkpoint,
+        checkpoint: Checkpoint[ClassCounts],
         counter: LabelledTextCounter,
         bar: _Progress | None,
     ) -> ClassCounts:

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
+from bayesieve.utils._packed_names import PackedNames
 
 Kind = Literal["count", "binary", "moments", "category"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -60,7 +60,7 @@ def same_table(a: Any, b: Any) -> bool:
     )
 
 
-def same_labels(a: Array | TermNames | None, b: Array | TermNames | None) -> bool:
+def same_labels(a: Array | PackedNames | None, b: Array | PackedNames | None) -> bool:
     """Compare two arrays of names or classes; 1 and '1' differ."""
     if a is None or b is None:
         return a is b

@@ -22,6 +22,7 @@ from bayesieve.counts._layout import (
 from bayesieve.counts._rounding import RELATIVE_RESIDUE, flush_rounding, rest_of
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
+from bayesieve.utils._packed_names import PackedNames
 from bayesieve.utils._validation import describe_column
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Alignment:
     """
 
     classes: Array
-    names: Array | TermNames | None
+    names: Array | PackedNames | None
     n_features: int
     rows_a: Array
     rows_b: Array
@@ -125,6 +126,12 @@ def _check_combinable(a: ClassCounts, b: ClassCounts) -> None:
             "Class counts can only be combined when they are of the same kind. "
             f"Got {a.kind!r} and {b.kind!r}."
         )
+    if a.copies is not b.copies and not (a.copies and a.copies.is_same(b.copies)):
+        raise ValueError(
+            "Class counts whose copies were merged can only be combined with counts of "
+            "the same columns: features that are copies in one part may not be in "
+            "another. Hint: count all files in one call, or without merge_copies."
+        )
     if (a.feature_names is None) != (b.feature_names is None):
         named, other = (
             ("left", "right") if b.feature_names is None else ("right", "left")
@@ -141,17 +148,28 @@ def _check_combinable(a: ClassCounts, b: ClassCounts) -> None:
         )
 
 
-def _packed_pair(a: ClassCounts, b: ClassCounts) -> list[TermNames] | None:
-    """Return the names of both as sorted packed ones, if one of them is packed."""
-    pair: list[TermNames] = []
-    both: list[Any] = [a.feature_names, b.feature_names]
-    if a.kind in ("count", "binary") and any(isinstance(n, TermNames) for n in both):
-        for names in both:
-            if not isinstance(names, TermNames):
-                names = TermNames.from_strings(names.tolist())
-            if names.is_sorted:
-                pair.append(names)
-    return pair if len(pair) == 2 else None
+def _packed_pair(
+    a: ClassCounts, b: ClassCounts
+) -> tuple[PackedNames, PackedNames] | None:
+    """Return the names of both as sorted ones, packed alike, if one is packed."""
+    pair: list[Any] = [a.feature_names, b.feature_names]
+    if a.kind not in ("count", "binary"):
+        return None
+    if not any(isinstance(names, PackedNames) for names in pair):
+        return None
+    first, second = pair
+    if not (isinstance(first, PackedNames) and isinstance(second, PackedNames)):
+        alike = False
+    else:
+        alike = first.is_like(second)
+    if not alike:
+        first, second = (
+            names
+            if isinstance(names, TermNames)
+            else TermNames.from_strings(names.tolist())
+            for names in pair
+        )
+    return (first, second) if first.is_sorted and second.is_sorted else None
 
 
 def _name_ranks(names: Any) -> dict[str, int]:
@@ -167,13 +185,13 @@ def _name_ranks(names: Any) -> dict[str, int]:
 
 def _union_names(
     a: ClassCounts, b: ClassCounts
-) -> tuple[Array | TermNames | None, Array | None, Array | None]:
+) -> tuple[Array | PackedNames | None, Array | None, Array | None]:
     """Return the names of both, and where the columns of both are among them."""
     if same_labels(a.feature_names, b.feature_names):
         return a.feature_names, None, None
     pair = _packed_pair(a, b)
     if pair is not None:
-        return TermNames.merge(*pair)
+        return pair[0].merged(pair[1])
     ranks, others = _name_ranks(a.feature_names), _name_ranks(b.feature_names)
     if a.kind in ("moments", "category") and ranks.keys() != others.keys():
         example = next(
@@ -197,7 +215,7 @@ def _columns_within(a: ClassCounts, b: ClassCounts) -> Array | None:
         return None
     pair = _packed_pair(a, b)
     if pair is not None:
-        union, own, columns = TermNames.merge(*pair)
+        union, own, columns = pair[0].merged(pair[1])
         if len(union) != a.n_features:
             known = np.zeros(len(union), dtype=bool)
             known[own] = True

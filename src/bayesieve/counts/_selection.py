@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ def select(counts: ClassCounts, indices: Any) -> ClassCounts:
         picked["document_count"] = laid_out(counts.document_count[:, chosen])
     if counts.feature_names is not None:
         picked["feature_names"] = counts.feature_names[chosen]
+    if counts.copies is not None:
+        picked["copies"] = counts.copies.select(chosen)
     return counts._with(**picked)
 
 
@@ -111,6 +114,11 @@ def check_limits(min_df: float, max_df: float, max_features: int | None) -> None
     else:  # a share and a number can be compared only once there are documents
         _document_limits(min_df, 1.0, max_features, many)
         _document_limits(1, max_df, max_features, many)
+
+
+def least_documents(min_df: float, total: int) -> int:
+    """Return in how many documents a term must be, at least."""
+    return math.ceil(_document_limits(min_df, 1.0, None, total)[0])
 
 
 def _document_limits(

@@ -23,8 +23,11 @@ from scipy import sparse
 
 from bayesieve import _core
 from bayesieve.counts._checks import checked
+from bayesieve.counts._copies import Copies
 from bayesieve.counts._layout import is_dense_layout
 from bayesieve.exceptions import NewerVersionWarning
+from bayesieve.sequences._key_names import KeyNames
+from bayesieve.sequences._spelling import Spelling
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._resources import check_memory_budget
@@ -84,12 +87,20 @@ def pack_counts(counts: ClassCounts) -> dict[str, Array]:
         pack_text(arrays, "classes", counts.classes)
     else:
         arrays["classes"] = counts.classes
-    if isinstance(names, TermNames):
+    if isinstance(names, KeyNames):
+        metadata["spelling"] = list(names.spelling.settings)
+        arrays["names_keys"] = names.keys
+    elif isinstance(names, TermNames):
         first, last = names.offsets[0], names.offsets[-1]
         arrays["names_bytes"] = names.data[first:last]
         arrays["names_offsets"] = names.offsets - first
     elif names is not None:
         pack_text(arrays, "names", names)
+    if counts.copies is not None:
+        metadata["copies"] = True
+        arrays["copies_keys"] = counts.copies.names.keys
+        arrays["copies_group"] = counts.copies.group
+        arrays["copies_columns"] = counts.copies.columns
     if counts.n_categories is not None:
         arrays["n_categories"] = counts.n_categories
     for name, table in counts._tables().items():
@@ -443,7 +454,12 @@ def unpack_counts(
     named, packed = metadata["named"], metadata.get("packed", False)
     if type(named) is not bool or type(packed) is not bool:
         raise ValueError("'named' and 'packed' must be true or false")
-    if named and packed:
+    copies = None
+    if named and "spelling" in metadata:
+        names = KeyNames(reader.array("names_keys", "uint64"), _spelling(metadata))
+        if metadata.get("copies", False):
+            copies = _copies(reader, names)
+    elif named and packed:
         names = reader.packed("names")
     elif named:
         texts = reader.texts("names")
@@ -459,9 +475,45 @@ def unpack_counts(
             metadata["kind"],
             feature_names=names,
             n_categories=sizes,
+            copies=copies,
             **tables,
         )
     )
+
+
+def _spelling(metadata: dict[str, Any]) -> Spelling:
+    settings = metadata["spelling"]
+    if not isinstance(settings, list) or len(settings) != 3:
+        raise ValueError("'spelling' must be three values")
+    is_dna, length, canonical = settings
+    if type(is_dna) is not bool or type(canonical) is not bool:
+        raise ValueError("'spelling' must say what keys are")
+    if is_dna:
+        return Spelling.of_kmers(length, canonical, owner="the file")
+    return Spelling.of_bytes(length, owner="the file")
+
+
+def _copies(reader: MemberReader, names: KeyNames) -> Copies:
+    """Read the members of columns; every column must be named by its first member."""
+    keys = KeyNames(reader.array("copies_keys", "uint64"), names.spelling)
+    group = reader.array("copies_group", "uint32")
+    columns = reader.array("copies_columns", "int64")
+    if group.size != len(keys) or columns.size != len(names) or not keys.is_sorted:
+        raise ValueError("the copies have different lengths, or are not sorted")
+    n_groups = int(group.max()) + 1 if group.size else 0
+    # A group is numbered when its first member is met: no number is left out.
+    reader.budget.claim(8 * n_groups)
+    if n_groups > group.size or (
+        columns.size and not 0 <= columns.min() <= columns.max() < n_groups
+    ):
+        raise ValueError("the copies have groups that are out of range")
+    first = np.full(n_groups, group.size)
+    np.minimum.at(first, group, np.arange(group.size))
+    if n_groups and first.max() == group.size:
+        raise ValueError("the copies have a group without members")
+    if not np.array_equal(keys.keys[first[columns]], names.keys):
+        raise ValueError("the columns are not named by their first members")
+    return Copies(keys, group, columns)
 
 
 def _table(reader: MemberReader, name: str, layout: Any) -> Any:

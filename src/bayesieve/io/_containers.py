@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import lzma
 import os
 import zipfile
@@ -26,6 +28,8 @@ PACKED_ENDINGS = {
     **{".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"},
     ".zip": "zip",
 }
+#: What Python unpacks itself, several packed files in one included.
+_BY_PYTHON = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 #: What DuckDB unpacks while it reads, in parallel with the rest.
 _BY_DUCKDB = ("gzip", "zstd")
 _MAGIC = {
@@ -96,11 +100,14 @@ class Packed:
 
     def open(self) -> Any:
         """Open the file, unpacked."""
-        if self.kind == "xz":
-            return lzma.open(self.path, "rb")
         if self.kind == "zip":
             archive = zipfile.ZipFile(self.path)
             return archive.open(str(self.member))
+        unpack = _BY_PYTHON.get(self.kind or "")
+        if unpack is not None:
+            return unpack(self.path, "rb")
+        if self.kind is None:
+            return open(self.path, "rb")
         return needs("pyarrow").input_stream(self.path, compression=self.kind)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from bayesieve import _core
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._computed_once import computed_once
+from bayesieve.utils._packed_names import PackedNames
 
 
 def pack(texts: Iterable[str]) -> tuple[Array, Array]:
@@ -21,7 +22,7 @@ def pack(texts: Iterable[str]) -> tuple[Array, Array]:
     return data, offsets
 
 
-class TermNames:
+class TermNames(PackedNames):
     """Distinct strings in the order of their code points, packed as UTF-8.
 
     That is the order of `sorted`, of UTF-8 bytes, and of CountVectorizer's features. No
@@ -47,8 +48,6 @@ class TermNames:
     ('not to', ['to', 'to be'], [2, -1])
     """
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __init__(self, data: Any, offsets: Any) -> None:
         self.data: Array = np.ascontiguousarray(data, dtype=np.uint8)
         self.offsets: Array = np.ascontiguousarray(offsets, dtype=np.int64)
@@ -71,29 +70,15 @@ class TermNames:
     def __len__(self) -> int:
         return int(self.offsets.size) - 1
 
-    @overload
-    def __getitem__(self, key: int) -> str: ...
-    @overload
-    def __getitem__(self, key: Any) -> TermNames | str: ...
-    def __getitem__(self, key: Any) -> TermNames | str:
-        n = len(self)
-        if isinstance(key, int | np.integer):
-            at = int(key) + n if key < 0 else int(key)
-            if not 0 <= at < n:
-                raise IndexError(f"There are {n} names. Got position {key}.")
-            first, last = self.offsets[at : at + 2]
-            return self.data[first:last].tobytes().decode("utf-8", "surrogatepass")
-        if isinstance(key, slice) and (key.step is None or key.step == 1):
-            first, last, _ = key.indices(n)
-            ends = self.offsets[first : max(first, last) + 1]
-            return TermNames(self.data[ends[0] : ends[-1]], ends - ends[0])
-        positions = np.arange(n)[key].astype(np.int64, copy=False)
-        return TermNames(*_core.take_names(self.data, self.offsets, positions))
+    def _name(self, position: int) -> str:
+        first, last = self.offsets[position : position + 2]
+        return self.data[first:last].tobytes().decode("utf-8", "surrogatepass")
 
-    def __iter__(self) -> Iterator[str]:
-        # In parts: neither a string at a time nor all of them at once.
-        for first in range(0, len(self), 4096):
-            yield from self[first : first + 4096].tolist()  # type: ignore[union-attr]
+    def _taken(self, chosen: slice | Array) -> TermNames:
+        if isinstance(chosen, slice):
+            ends = self.offsets[chosen.start : chosen.stop + 1]
+            return TermNames(self.data[ends[0] : ends[-1]], ends - ends[0])
+        return TermNames(*_core.take_names(self.data, self.offsets, chosen))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TermNames):
@@ -103,10 +88,6 @@ class TermNames:
             and np.array_equal(np.diff(self.offsets), np.diff(other.offsets))
             and np.array_equal(self._bytes(), other._bytes())
         )
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self[:3].tolist()))  # type: ignore[union-attr]
-        return f"TermNames({len(self)}: {shown}{', ...' if len(self) > 3 else ''})"
 
     def _bytes(self) -> Array:
         return self.data[self.offsets[0] : self.offsets[-1]]
@@ -119,18 +100,6 @@ class TermNames:
             for first, last in pairwise(ends)
         ]
 
-    def to_numpy(self) -> Array:
-        """Return the names as an object array of str."""
-        names = np.empty(len(self), dtype=object)
-        names[:] = self.tolist()
-        return names
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if copy is False:
-            raise ValueError("Packed names cannot be an array without a copy.")
-        names = self.to_numpy()
-        return names if dtype is None else names.astype(dtype)
-
     def index_of(self, texts: Iterable[str]) -> Array:
         """Return the position of each string, or -1 where it is not there."""
         wanted = list(texts)
@@ -141,17 +110,15 @@ class TermNames:
             places.setdefault(name, i)
         return np.array([places.get(text, -1) for text in wanted], dtype=np.int64)
 
-    @staticmethod
-    def merge(a: TermNames, b: TermNames) -> tuple[TermNames, Array, Array]:
+    def is_like(self, other: PackedNames) -> bool:
+        """Whether the other names are strings of any length, too."""
+        return isinstance(other, TermNames)
+
+    def merged(self, other: TermNames) -> tuple[TermNames, Array, Array]:
         """Return the union of two sets of names, and the columns of both in it."""
-        for names in (a, b):
-            if not names.is_sorted:
-                raise ValueError(
-                    "Names can be merged when they are distinct and sorted. Got names "
-                    "in another order."
-                )
+        self._refuse_unsorted(other)
         data, offsets, column_a, column_b = _core.merge_names(
-            a.data, a.offsets, b.data, b.offsets
+            self.data, self.offsets, other.data, other.offsets
         )
         union = TermNames(data, offsets)
         union.__dict__["is_sorted"] = True

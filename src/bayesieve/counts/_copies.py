@@ -1,0 +1,89 @@
+"""Features that occur in the same rows, held as one column with many members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesieve.sequences._key_names import KeyNames
+from bayesieve.utils._arrays import Array
+from bayesieve.utils._computed_once import computed_once
+
+__all__ = ["Copies"]
+
+
+class Copies:
+    """The members of columns that stand for all features with the same rows.
+
+    Usually ``ClassCounts.copies`` after counting with ``merge_copies=True``. The name
+    of a column is that of its first member.
+
+    Parameters
+    ----------
+    names : KeyNames
+        All features, sorted.
+    group : ndarray of shape (len(names),), uint32
+        The group of each.
+    columns : ndarray of int64, default=None
+        The group that each column stands for; all of them, in order, unless given.
+
+    Attributes
+    ----------
+    n_features : int
+        Features in all columns together.
+    sizes : ndarray of int64
+        Members of each column.
+    """
+
+    def __init__(self, names: KeyNames, group: Array, columns: Any = None) -> None:
+        self.names = names
+        self.group = group
+        if columns is None:
+            columns = np.arange(int(group.max()) + 1 if group.size else 0)
+        self.columns: Array = np.asarray(columns, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self.columns.size)
+
+    @computed_once
+    def sizes(self) -> Array:
+        """Members of each column."""
+        n_groups = int(self.group.max()) + 1 if self.group.size else 0
+        sizes: Array = np.bincount(self.group, minlength=n_groups)[self.columns]
+        return sizes
+
+    @property
+    def n_features(self) -> int:
+        """Features in all columns together."""
+        return int(self.sizes.sum())
+
+    def members(self, column: int) -> KeyNames:
+        """Return the features of a column, sorted by name."""
+        return self.names[np.flatnonzero(self.group == self.columns[column])]  # type: ignore[return-value]
+
+    def members_of(self, columns: Any) -> list[KeyNames]:
+        """Return the features of some columns, in one pass over all features."""
+        groups = self.columns[np.asarray(columns, dtype=np.int64)]
+        wanted = np.zeros(int(self.group.max()) + 1 if self.group.size else 0, dtype=bool)
+        wanted[groups] = True
+        places = np.flatnonzero(wanted[self.group])
+        own = self.group[places]
+        return [self.names[places[own == group]] for group in groups]  # type: ignore[misc]
+
+    def select(self, columns: Array) -> Copies:
+        """Return the copies of some columns; the features are not copied."""
+        return Copies(self.names, self.group, self.columns[columns])
+
+    def is_same(self, other: Copies | None) -> bool:
+        """Whether the columns stand for the same features."""
+        if other is None:
+            return False
+        return self is other or (
+            np.array_equal(self.columns, other.columns)
+            and self.names == other.names
+            and np.array_equal(self.group, other.group)
+        )
+
+    def __repr__(self) -> str:
+        return f"Copies({len(self)} columns of {self.n_features} features)"
