@@ -253,23 +253,30 @@ public:
     }
 
     // Calls work(i, entries) for each partition, in order, with all of its counts. Partitions
-    // are made ready side by side, `wave` at a time, and `after` is called when these are done.
+    // are made ready side by side, a wave at a time, and `after` is called when these are done.
     template <class Work, class After>
-    void in_waves(Work work, After after) {
+    void in_waves(Work work, After after, bool last = false) {
         const std::size_t wave = std::max<std::size_t>(1, settings_.threads) * 2;
         std::vector<Block<Entry>> ready(wave);
         for (std::size_t first = 0; first < kPartitions; first += wave) {
             const std::size_t count = std::min(wave, kPartitions - first);
             run_tasks(settings_.threads, count, [&](std::size_t, std::size_t i) {
-                gathered(first + i, ready[i]);
+                gathered(first + i, ready[i], last);
                 work(i, ready[i]);
             });
             after(first, ready.data(), count);
         }
     }
 
-    // All counts of a partition. Neighbours are merged in pairs, as there may be many.
-    void gathered(std::size_t p, Block<Entry>& out) {
+    // All counts of a partition, which are given up with `last`. Neighbours are merged in
+    // pairs, as there may be many.
+    void gathered(std::size_t p, Block<Entry>& out, bool last = false) {
+        if (last && held_[p].size() == 1 && on_disk_.empty()) {
+            out = std::move(held_[p][0].entries);
+            for (Entry& entry : out) entry.what &= ~(std::uint64_t{3} << 48);
+            std::vector<Held>().swap(held_[p]);
+            return;
+        }
         std::vector<Held> parts;
         for (const DiskTable& table : on_disk_) {
             if (table.size[p] == 0) continue;
@@ -305,11 +312,13 @@ public:
             tables.swap(fewer);
         }
         out.clear();
-        if (tables.empty()) return;
-        out.append(tables[0].entries, tables[0].size);
+        if (!merged.empty())
+            out = std::move(merged[0].entries);
+        else if (!tables.empty())
+            out.append(tables[0].entries, tables[0].size);
         for (Entry& entry : out) entry.what &= ~(std::uint64_t{3} << 48);
+        if (last) std::vector<Held>().swap(held_[p]);
     }
-    void release(std::size_t p) { std::vector<Held>().swap(held_[p]); }
 
     const CounterSettings& settings() const { return settings_; }
     // Rows of each class that was seen.
@@ -377,16 +386,9 @@ private:
                 other->buffers[p].clear();
             }
         if (items.empty()) return;
-        std::uint64_t keys = 0, rows = 0;
-        for (Occurrence& item : items) {
-            item.row = rank_[item.row];
-            keys |= item.key ^ items[0].key;
-            rows |= item.row ^ items[0].row;
-        }
+        for (Occurrence& item : items) item.row = rank_[item.row];
         Pace pace(std::size_t{1} << 18);
-        radix_sort(items, worker.other, rows, [](const Occurrence& i) { return i.row; });
-        pace.spend(items.size());
-        radix_sort(items, worker.other, keys, [](const Occurrence& i) { return i.key; });
+        sort_items(items, worker.other);
         const bool continued = stretch_.first_row != kNoRow;
         const auto last_local = static_cast<std::uint32_t>(codes_.size() - 1);
         Held held;
@@ -458,7 +460,7 @@ private:
                                              one.entries.size() * sizeof(Entry));
             table.size[p] = one.entries.size();
             spilled_ += one.entries.size() * sizeof(Entry);
-            release(p);
+            std::vector<Held>().swap(tables);
         }
         table.file->finish_writing();
         on_disk_.push_back(std::move(table));

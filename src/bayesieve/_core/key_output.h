@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -86,8 +87,7 @@ inline void write_columns(Counter& counter, const Sizes& sizes, std::uint64_t le
                           const CountTable& table) {
     run_tasks(counter.settings().threads, kPartitions, [&](std::size_t, std::size_t p) {
         Block<Entry> entries;
-        counter.gathered(p, entries);
-        counter.release(p);
+        counter.gathered(p, entries, true);
         std::size_t column = sizes.columns[p], pair = sizes.pairs[p];
         for_each_kept(entries, least, [&](std::size_t first, std::size_t last) {
             keys[column] = entries[first].key;
@@ -110,38 +110,43 @@ public:
         const std::size_t threads = counter.settings().threads;
         const std::size_t wave = std::max<std::size_t>(1, threads) * 2;
         std::vector<Block<Found>> found(wave);
+        std::vector<std::array<Block<std::uint32_t>, kShards>> found_by(wave);
         counter.in_waves(
             [&](std::size_t i, const Block<Entry>& entries) {
                 found[i].clear();
+                for (auto& some : found_by[i]) some.clear();
                 for_each_kept(entries, least, [&](std::size_t first, std::size_t last) {
                     std::uint64_t print = 0, other = 0x9E3779B97F4A7C15ull;
                     for (std::size_t e = first; e < last; ++e) {
                         print += entries[e].print;
                         other = mixed(other ^ entries[e].what);
                     }
-                    found[i].push_back({mixed(print) ^ other, static_cast<std::uint32_t>(first),
+                    const std::uint64_t mark = mixed(print) ^ other;
+                    found_by[i][mark >> 60].push_back(static_cast<std::uint32_t>(found[i].size()));
+                    found[i].push_back({mark, static_cast<std::uint32_t>(first),
                                         static_cast<std::uint32_t>(last)});
                 });
             },
-            [&](std::size_t first, const Block<Entry>* entries, std::size_t count) {
+            [&](std::size_t, const Block<Entry>* entries, std::size_t count) {
                 std::vector<std::size_t> begin(count);
                 for (std::size_t i = 0; i < count; ++i) {
-                    counter.release(first + i);
                     begin[i] = keys.size();
                     const std::size_t after = begin[i] + found[i].size();
                     if (after > keys.size()) grow(after);
+                }
+                run_tasks(threads, count, [&](std::size_t, std::size_t i) {
                     for (std::size_t j = 0; j < found[i].size(); ++j)
                         keys[begin[i] + j] = entries[i][found[i][j].first].key;
-                }
+                });
                 run_tasks(threads, kShards, [&](std::size_t, std::size_t s) {
                     for (std::size_t i = 0; i < count; ++i)
-                        for (std::size_t j = 0; j < found[i].size(); ++j)
-                            if (found[i][j].mark >> 60 == s)
-                                group[begin[i] + j] =
-                                    static_cast<std::uint32_t>(s) << 28 |
-                                    shards_[s].number(found[i][j], begin[i] + j, entries[i]);
+                        for (const std::uint32_t j : found_by[i][s])
+                            group[begin[i] + j] =
+                                static_cast<std::uint32_t>(s) << 28 |
+                                shards_[s].number(found[i][j], begin[i] + j, entries[i]);
                 });
-            });
+            },
+            true);
         number_groups(threads);
     }
     std::size_t columns() const { return order_.size(); }

@@ -122,22 +122,50 @@ std::size_t for_each_key(const Entry* entries, std::size_t size, Work work) {
     return keys;
 }
 
-// Sorts items by an unsigned number of 64 bits, stably. `spread` has a bit for each in which any
-// two of them differ; the same items come out in `items`.
-template <class Item, class Number>
-void radix_sort(Block<Item>& items, Block<Item>& other, std::uint64_t spread, Number number) {
+// Sorts items by key and row. The first bits in which keys differ, so many that few others agree
+// in them, are sorted by radix; what is left are short stretches.
+template <class Item>
+void sort_items(Block<Item>& items, Block<Item>& other) {
     constexpr unsigned kBits = 11;
-    other.resize(items.size());
+    const auto before = [](const Item& a, const Item& b) {
+        return a.key != b.key ? a.key < b.key : a.row < b.row;
+    };
     const std::size_t n = items.size();
-    for (unsigned shift = 0; shift < 64; shift += kBits) {
-        if ((spread >> shift & ((1u << kBits) - 1)) == 0) continue;
+    if (n < 2) return;
+    Key spread = 0;
+    for (const Item& item : items) spread |= item.key ^ items[0].key;
+    unsigned top = 0;  // bits below which all differences are
+    while (top < 64 && spread >> top != 0) ++top;
+    unsigned passes = 1;
+    while (passes * kBits < 64 && (std::size_t{1} << std::min(passes * kBits, 60u)) < 8 * n)
+        ++passes;
+    const unsigned from = top > passes * kBits ? top - passes * kBits : 0;
+    other.resize(n);
+    for (unsigned shift = from; shift < top; shift += kBits) {
+        const Key mask = (Key{1} << kBits) - 1;
         std::uint32_t place[(1u << kBits) + 1] = {};
-        for (std::size_t i = 0; i < n; ++i)
-            ++place[(number(items[i]) >> shift & ((1u << kBits) - 1)) + 1];
+        for (std::size_t i = 0; i < n; ++i) ++place[(items[i].key >> shift & mask) + 1];
         for (unsigned d = 0; d < 1u << kBits; ++d) place[d + 1] += place[d];
         for (std::size_t i = 0; i < n; ++i)
-            other[place[number(items[i]) >> shift & ((1u << kBits) - 1)]++] = items[i];
+            other[place[items[i].key >> shift & mask]++] = items[i];
         items.swap(other);
+        poll();
+    }
+    Item* const data = items.data();
+    for (std::size_t i = 0; i < n;) {
+        std::size_t j = i + 1;
+        while (j < n && data[j].key >> from == data[i].key >> from) ++j;
+        if (j - i > 24) {
+            std::sort(data + i, data + j, before);
+        } else {
+            for (std::size_t k = i + 1; k < j; ++k) {
+                const Item item = data[k];
+                std::size_t at = k;
+                for (; at > i && before(item, data[at - 1]); --at) data[at] = data[at - 1];
+                data[at] = item;
+            }
+        }
+        i = j;
     }
 }
 
