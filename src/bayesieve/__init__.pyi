@@ -50,6 +50,7 @@ from .naive_bayes import SparseCategoricalNB as SparseCategoricalNB
 from .naive_bayes import SparseGaussianNB as SparseGaussianNB
 from .naive_bayes import SparseMultinomialNB as SparseMultinomialNB
 from .naive_bayes import SparseMultinomialNBCV as SparseMultinomialNBCV
+from .naive_bayes import SparseSequenceNB as SparseSequenceNB
 from .naive_bayes import SparseTextNB as SparseTextNB
 from .persistence import load_model as load_model
 from .persistence import save_model as save_model

@@ -333,6 +333,62 @@ def score_pairs(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), 
     up to three columns, -1 for none. Boxes less likely than `least` count for nothing.
     """
 
+class SequenceReader:
+    """FASTA and FASTQ as bases, piece by piece."""
+
+    def __init__(self, overlap: int, records: bool) -> None: ...
+
+    def read(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple: ...
+
+    def finish(self) -> tuple: ...
+
+    @property
+    def letters(self) -> int: ...
+
+    @property
+    def others(self) -> int: ...
+
+    @property
+    def records(self) -> int: ...
+
+class KeyCounter:
+    """Class counts of k-mers, or of bytes."""
+
+    def __init__(self, dna: bool, length: int, canonical: bool, binary: bool, threads: int, budget: int, spill_path: str) -> None: ...
+
+    def add(self, symbols: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], prints: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes_on: bool) -> None: ...
+
+    def attach(self, path: str) -> None: ...
+
+    def write(self, path: str) -> None: ...
+
+    def finish(self, row_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dense_cells: int, least: int) -> tuple: ...
+
+    def finish_groups(self, row_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dense_cells: int, least: int) -> tuple: ...
+
+    def class_rows(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @property
+    def spilled_bytes(self) -> int: ...
+
+class KeyMatcher:
+    """Finds keys in rows of symbols."""
+
+    def __init__(self, dna: bool, length: int, canonical: bool, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+
+    def match(self, symbols: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple: ...
+
+def spell_keys(keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], dna: bool, length: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """The strings that keys stand for, one after the other."""
+
+def merge_keys(a: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    The union of two rising lists of keys, and where the keys of both are in it.
+    """
+
 class TextTables:
     """Properties of characters, and what texts become."""
 

@@ -40,8 +40,12 @@ class Copies:
         self.names = names
         self.group = group
         if columns is None:
-            columns = np.arange(int(group.max()) + 1 if group.size else 0)
+            columns = np.arange(self._n_groups)
         self.columns: Array = np.asarray(columns, dtype=np.int64)
+
+    @computed_once
+    def _n_groups(self) -> int:
+        return int(self.group.max()) + 1 if self.group.size else 0
 
     def __len__(self) -> int:
         return int(self.columns.size)
@@ -49,8 +53,8 @@ class Copies:
     @computed_once
     def sizes(self) -> Array:
         """Members of each column."""
-        n_groups = int(self.group.max()) + 1 if self.group.size else 0
-        sizes: Array = np.bincount(self.group, minlength=n_groups)[self.columns]
+        counted = np.bincount(self.group, minlength=self._n_groups)
+        sizes: Array = counted[self.columns]
         return sizes
 
     @property
@@ -65,11 +69,16 @@ class Copies:
     def members_of(self, columns: Any) -> list[KeyNames]:
         """Return the features of some columns, in one pass over all features."""
         groups = self.columns[np.asarray(columns, dtype=np.int64)]
-        wanted = np.zeros(int(self.group.max()) + 1 if self.group.size else 0, dtype=bool)
+        wanted = np.zeros(self._n_groups, dtype=bool)
         wanted[groups] = True
         places = np.flatnonzero(wanted[self.group])
-        own = self.group[places]
-        return [self.names[places[own == group]] for group in groups]  # type: ignore[misc]
+        order = np.argsort(self.group[places], kind="stable")
+        own = self.group[places[order]]
+        first, last = (np.searchsorted(own, groups, side=s) for s in ("left", "right"))
+        return [
+            self.names[places[order[a:b]]]
+            for a, b in zip(first.tolist(), last.tolist(), strict=True)
+        ]
 
     def select(self, columns: Array) -> Copies:
         """Return the copies of some columns; the features are not copied."""

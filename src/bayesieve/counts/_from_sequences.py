@@ -1,4 +1,4 @@
-"""`ClassCounts.from_sequences` and `from_bytes`: from files to counts of their windows."""
+"""`ClassCounts.from_sequences` and `from_bytes`: counts of the windows of files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from bayesieve.io._files import find_files
 from bayesieve.io._labels import LabelCodes, is_missing, sort_order
 from bayesieve.sequences._key_names import KeyNames
 from bayesieve.sequences._reading import Piece, read_pieces
+from bayesieve.sequences._rows import row_pieces
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._progress import ProgressBar
@@ -35,84 +37,150 @@ from bayesieve.utils._whole_files import whole_file
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
 
-__all__ = ["count_files"]
+__all__ = ["SequenceSource", "count_rows"]
 
 #: Rows of a file are numbered from this times its own number: no two rows are one.
 _ROWS_OF_A_FILE = 1 << 40
 
 
-def count_files(
+class SequenceSource:
+    """Files whose windows are counted, and can be read again for their rows.
+
+    Parameters
+    ----------
+    paths, labels, records, classes
+        As in `ClassCounts.from_sequences`.
+    spelling : Spelling
+    owner : str
+        For messages.
+    """
+
+    def __init__(
+        self,
+        paths: Any,
+        labels: Any,
+        spelling: Spelling,
+        *,
+        records: bool = False,
+        classes: Any = None,
+        owner: str,
+    ) -> None:
+        self.paths = find_files([os.fspath(path) for path in _listed(paths, owner)])
+        self._labels, self._records, self._classes = labels, records, classes
+        self._spelling, self._owner = spelling, owner
+
+    def _rows(self, classes: Any) -> _FileLabels | _RecordLabels:
+        if self._records:
+            return _RecordLabels(self._labels, classes, self._owner)
+        return _FileLabels(self.paths, self._labels, classes, self._owner)
+
+    def count(
+        self,
+        cls: type[ClassCounts],
+        *,
+        binary: bool,
+        merge_copies: bool,
+        min_df: float = 1,
+        checkpoint: Any = None,
+        memory_budget: int | None = None,
+        spill_folder: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> ClassCounts:
+        """Count the windows of files; see `ClassCounts.from_sequences`."""
+        check_memory_budget(memory_budget)
+        check_limits(min_df, 1.0, None)
+        if min_df != 1 and not binary:
+            raise ValueError(
+                f"The 'min_df' parameter of {self._owner} needs binary=True, because "
+                "counts of occurrences do not tell rows. Got "
+                f"min_df={min_df!r}."
+            )
+        found, rows, spelling = self.paths, self._rows(self._classes), self._spelling
+
+        def new_counter() -> Any:
+            return _core.KeyCounter(
+                *spelling.settings,
+                binary,
+                thread_count(n_jobs),
+                int(memory_budget or 0),
+                _spill_path(spill_folder),
+            )
+
+        size = sum(map(os.path.getsize, found))
+        bar = ProgressBar("Counting", size) if progress else None
+        with nullcontext() if bar is None else closing(bar):
+            counting = _Counting(found, rows, spelling, new_counter, bar)
+            if checkpoint is None:
+                counter = counting.all_files()
+            else:
+                settings = {
+                    "windows": list(spelling.settings),
+                    "binary": bool(binary),
+                    "records": bool(self._records),
+                    **rows.fixed(),
+                }
+                parts = _KeyParts(new_counter)
+                counter = counting.kept_in(Checkpoint(parts, checkpoint, settings))
+        classes, order = sort_order(rows.codes.labels)
+        return _finished(
+            cls, counter, classes, order, spelling, binary, merge_copies, min_df
+        )
+
+    def read_again(self, classes: Array) -> Iterator[tuple[list[Piece], Array]]:
+        """Yield the pieces of each file, and the classes of the rows in it."""
+        rows = self._rows(classes)
+        for number, path in enumerate(self.paths):
+            pieces = list(read_pieces(path, self._spelling, records=self._records))
+            codes = [rows.codes_of(number, piece) for piece in pieces]
+            yield pieces, np.concatenate(codes)
+
+
+def count_rows(
     cls: type[ClassCounts],
-    paths: Any,
-    labels: Any,
+    rows: Any,
+    codes: Array,
+    classes: Array,
     spelling: Spelling,
     *,
     binary: bool,
-    records: bool,
     merge_copies: bool,
-    min_df: float,
-    classes: Any,
-    checkpoint: Any,
     memory_budget: int | None,
-    spill_folder: Any,
     n_jobs: int | None,
-    progress: bool,
-    owner: str,
 ) -> ClassCounts:
-    """Count the windows of files; see `ClassCounts.from_sequences`."""
-    check_memory_budget(memory_budget)
-    check_limits(min_df, 1.0, None)
-    if min_df != 1 and not binary:
-        raise ValueError(
-            f"The 'min_df' parameter of {owner} needs binary=True, because counts of "
-            f"occurrences do not tell rows. Got min_df={min_df!r}."
-        )
-    found = find_files([os.fspath(path) for path in _listed(paths, owner)])
-    rows = (
-        _RecordLabels(labels, classes, owner)
-        if records
-        else _FileLabels(found, labels, classes, owner)
+    """Count the windows of rows in memory, or of files where a row is a path."""
+    counter = _core.KeyCounter(
+        *spelling.settings,
+        binary,
+        thread_count(n_jobs),
+        int(memory_budget or 0),
+        _spill_path(None),
     )
-
-    def new_counter() -> Any:
-        return _core.KeyCounter(
-            *spelling.settings,
-            binary,
-            thread_count(n_jobs),
-            int(memory_budget or 0),
-            _spill_path(spill_folder),
-        )
-
-    bar = ProgressBar("Counting", sum(map(os.path.getsize, found))) if progress else None
-    with nullcontext() if bar is None else closing(bar):
-        counting = _Counting(found, rows, spelling, new_counter, bar)
-        if checkpoint is None:
-            counter = counting.all_files()
-        else:
-            settings = {
-                "windows": list(spelling.settings),
-                "binary": bool(binary),
-                "records": bool(records),
-                **rows.fixed(),
-            }
-            parts = _KeyParts(new_counter)
-            counter = counting.kept_in(Checkpoint(parts, checkpoint, settings))
-    return _finished(cls, counter, rows.codes.labels, spelling, binary, merge_copies, min_df)
+    first = 0
+    for piece in row_pieces(rows, spelling):
+        begin = first - (1 if piece.goes_on else 0)
+        first = begin + piece.starts.size
+        prints = _random_numbers(np.arange(begin, first, dtype=np.uint64))
+        own = np.ascontiguousarray(codes[begin:first], dtype=np.int32)
+        counter.add(piece.symbols, piece.starts, own, prints, piece.goes_on)
+    order = np.arange(classes.size)
+    return _finished(cls, counter, classes, order, spelling, binary, merge_copies, 1)
 
 
 def _finished(
     cls: type[ClassCounts],
     counter: Any,
-    labels: list[Any],
+    classes: Array,
+    order: Array,
     spelling: Spelling,
     binary: bool,
     merge_copies: bool,
     min_df: float,
 ) -> ClassCounts:
+    """The counts of a counter; class `i` has the code ``order[i]`` in it."""
     n_rows = counter.class_rows().astype(np.float64)
     if not n_rows.sum():
         raise ValueError("There must be at least one row to count. Got none.")
-    classes, order = sort_order(labels)
     class_count = np.zeros(classes.size)
     class_count[: n_rows.size] = n_rows
     class_count = class_count[order]
@@ -365,7 +433,7 @@ class _RecordLabels:
             values = [self._label_of(name) for name in piece.names]
         else:
             assert self._in_order is not None
-            values = [value for _, value in zip(piece.names, self._in_order, strict=False)]
+            values = list(islice(self._in_order, len(piece.names)))
             self._seen += len(piece.names)
             if len(values) < len(piece.names):
                 raise ValueError(
@@ -446,6 +514,5 @@ def _looked_up(table: dict[Any, Any], names: list[str], owner: str) -> Any:
     near = get_close_matches(names[-1], [k for k in table if isinstance(k, str)], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(
-        f"The 'labels' of {owner} must name every row. Got none for {names[0]!r}."
-        f"{hint}"
+        f"The 'labels' of {owner} must name every row. Got none for {names[0]!r}.{hint}"
     )

@@ -95,7 +95,7 @@ def pack_counts(counts: ClassCounts) -> dict[str, Array]:
         arrays["names_bytes"] = names.data[first:last]
         arrays["names_offsets"] = names.offsets - first
     elif names is not None:
-        pack_text(arrays, "names", names)
+        pack_text(arrays, "names", np.asarray(names))
     if counts.copies is not None:
         metadata["copies"] = True
         arrays["copies_keys"] = counts.copies.names.keys

@@ -15,7 +15,7 @@ from bayesieve.counts._chunks import count_chunks
 from bayesieve.counts._copies import Copies
 from bayesieve.counts._distributed import make_plan
 from bayesieve.counts._from_anndata import count_anndata
-from bayesieve.counts._from_sequences import count_files
+from bayesieve.counts._from_sequences import SequenceSource
 from bayesieve.counts._from_text import TextSource
 from bayesieve.counts._layout import (
     Kind,
@@ -575,7 +575,7 @@ class ClassCounts:
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> ClassCounts:
-        """Count the k-mers of sequences in FASTA and FASTQ files.
+        r"""Count the k-mers of sequences in FASTA and FASTQ files.
 
         **Exact**, and the same for any number of threads, budget or order of files. A
         file is a row: a genome, or the reads of a sample. No k-mer is held as a string.
@@ -639,7 +639,7 @@ class ClassCounts:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     for name, bases in (("a", "ACGTA"), ("b", "CCGTA")):
         ...         path = pathlib.Path(folder, f"{name}.fasta")
-        ...         _ = path.write_text(f">{name}\\n{bases}\\n")
+        ...         _ = path.write_text(f">{name}\n{bases}\n")
         ...     counts = ClassCounts.from_sequences(
         ...         f"{folder}/*.fasta", {"a": "wild", "b": "mutant"}, k=4
         ...     )
@@ -650,22 +650,20 @@ class ClassCounts:
                [0., 1., 1.]])
         """
         owner = "from_sequences"
-        return count_files(
+        spelling = Spelling.of_kmers(k, canonical, owner=owner)
+        source = SequenceSource(
+            paths, labels, spelling, records=records, classes=classes, owner=owner
+        )
+        return source.count(
             cls,
-            paths,
-            labels,
-            Spelling.of_kmers(k, canonical, owner=owner),
             binary=binary,
-            records=records,
             merge_copies=merge_copies,
             min_df=min_df,
-            classes=classes,
             checkpoint=checkpoint,
             memory_budget=memory_budget,
             spill_folder=spill_folder,
             n_jobs=n_jobs,
             progress=progress,
-            owner=owner,
         )
 
     @classmethod
@@ -685,7 +683,7 @@ class ClassCounts:
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> ClassCounts:
-        """Count the n-grams of bytes of files of any kind, each of which is a row.
+        r"""Count the n-grams of bytes of files of any kind, each of which is a row.
 
         **Exact**; for programs, logs, captures: whatever is not text. Files are read as
         they are, never unpacked.
@@ -697,8 +695,8 @@ class ClassCounts:
             Of the files, as in :meth:`from_sequences`.
         n : int, default=6
             Bytes in a row, 1 to 8.
-        binary, merge_copies, min_df, classes, checkpoint, memory_budget, \
-spill_folder, n_jobs, progress
+        binary, merge_copies, min_df, classes, checkpoint
+        memory_budget, spill_folder, n_jobs, progress
             As in :meth:`from_sequences`.
 
         Returns
@@ -712,29 +710,25 @@ spill_folder, n_jobs, progress
         >>> from bayesieve import ClassCounts
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     paths = [pathlib.Path(folder, name) for name in ("a", "b")]
-        ...     for path, content in zip(paths, (b"MZ\\x90", b"MZ\\x00"), strict=True):
+        ...     for path, content in zip(paths, (b"MZ\x90", b"MZ\x00"), strict=True):
         ...         _ = path.write_bytes(content)
         ...     counts = ClassCounts.from_bytes(paths, ["x", "y"], n=2)
         >>> counts.feature_names.tolist()
         ['4d5a', '5a00', '5a90']
         """
         owner = "from_bytes"
-        return count_files(
+        spelling = Spelling.of_bytes(n, owner=owner)
+        source = SequenceSource(paths, labels, spelling, classes=classes, owner=owner)
+        return source.count(
             cls,
-            paths,
-            labels,
-            Spelling.of_bytes(n, owner=owner),
             binary=binary,
-            records=False,
             merge_copies=merge_copies,
             min_df=min_df,
-            classes=classes,
             checkpoint=checkpoint,
             memory_budget=memory_budget,
             spill_folder=spill_folder,
             n_jobs=n_jobs,
             progress=progress,
-            owner=owner,
         )
 
     @classmethod

@@ -8,6 +8,7 @@ import lzma
 import os
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,11 @@ PACKED_ENDINGS = {
     ".zip": "zip",
 }
 #: What Python unpacks itself, several packed files in one included.
-_BY_PYTHON = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+_BY_PYTHON: dict[str, Callable[..., Any]] = {
+    "gzip": gzip.open,
+    "bz2": bz2.open,
+    "xz": lzma.open,
+}
 #: What DuckDB unpacks while it reads, in parallel with the rest.
 _BY_DUCKDB = ("gzip", "zstd")
 _MAGIC = {

@@ -20,6 +20,7 @@ from bayesieve.naive_bayes._sparse_cv import (
 )
 from bayesieve.naive_bayes._sparse_gaussian import SparseGaussianNB
 from bayesieve.naive_bayes._sparse_multinomial import SparseMultinomialNB
+from bayesieve.naive_bayes._sparse_sequence import SparseSequenceNB
 from bayesieve.naive_bayes._sparse_text import SparseTextNB
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "SparseGaussianNB",
     "SparseMultinomialNB",
     "SparseMultinomialNBCV",
+    "SparseSequenceNB",
     "SparseTextNB",
 ]

@@ -2,66 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from bayesieve._compat import Interval, StrOptions
-from bayesieve._description import (
-    Description,
-    Saved,
-    class_weights,
-    logit,
-)
+from bayesieve._compat import StrOptions
 from bayesieve._scorecard import InputColumn, Scorecard, Slopes, TextTerms
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_text import TextSource
-from bayesieve.counts._selection import documents_with, prune
 from bayesieve.counts._texts import count_texts
 from bayesieve.io._read_options import LONGEST_ROW
-from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
-from bayesieve.naive_bayes._penalty_choice import (
-    CHOICE_SAVED,
-    choice_described,
-    drop_choice,
-)
+from bayesieve.naive_bayes._raw import RawNaiveBayes
 from bayesieve.naive_bayes._text_arguments import checked_texts
-from bayesieve.naive_bayes._text_weighting import WeighsTerms
-from bayesieve.solvers._selection import Selection
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._spans import term_spans
 from bayesieve.text._term_names import TermNames
 from bayesieve.text._unspaced import warn_if_unspaced
 from bayesieve.utils._resources import limited_threads
-from bayesieve.utils._validation import encode_labels, label_array, refuse_one_class
+from bayesieve.utils._validation import refuse_one_class
 
 __all__ = ["SparseTextNB"]
 
-_DOCUMENTS = [
-    Interval(Real, 0, 1, closed="both"),
-    Interval(Integral, 1, None, closed="left"),
-]
-#: Counts that each model needs.
-_KINDS = {"multinomial": "count", "bernoulli": "binary"}
-_TEXTS_AT_ONCE = 100_000  # whose rows of terms are made in one go
 
-#: With ``weights=True`` all of these are there, else none.
-_OF_WEIGHTS = {
-    "weights_": Saved("floats", "k", domain="counts", optional=True),
-    "_start": Saved("floats", "C", domain="logs", optional=True),
-    "lambda_": Saved("float", domain="known", optional=True),
-    "dual_gap_": Saved("float", optional=True),
-    "path_": Saved("weight path", optional=True),
-}
-
-
-class SparseTextNB(WeighsTerms):
+class SparseTextNB(RawNaiveBayes):
     r"""Naive Bayes on few terms of raw texts: weighted to predict, or proven best.
 
     ``SparseTextNB("1se", weights=True)`` classifies best: the number of terms is chosen
@@ -219,16 +184,7 @@ class SparseTextNB(WeighsTerms):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SparseNaiveBayes._parameter_constraints,
-        "model": [StrOptions(set(_KINDS))],
-        "k": [
-            *SparseNaiveBayes._parameter_constraints["k"],
-            StrOptions({"cv", "1se"}),
-            None,  # beside `regularization`
-        ],
-        "weights": ["boolean"],
-        "regularization": [Interval(Real, 0, None, closed="left"), None],
-        "alpha": alpha_constraint(),
+        **RawNaiveBayes._parameter_constraints,
         "analyzer": [StrOptions({"word", "char", "char_wb"})],
         "ngram_range": [tuple, list],
         "lowercase": ["boolean"],
@@ -236,25 +192,16 @@ class SparseTextNB(WeighsTerms):
         "token_pattern": [str],
         "stop_words": [StrOptions({"english"}), list, tuple, set, frozenset, None],
         "binary": ["boolean"],
-        "min_df": _DOCUMENTS,
-        "max_df": _DOCUMENTS,
         "decode_error": [StrOptions({"strict", "ignore", "replace"})],
-        "n_jobs": [Integral, None],
-        "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
-        "verbose": ["verbose"],
     }
-    _noun = "terms"
-    _saved: ClassVar[dict[str, Saved]] = {
-        "feature_log_prob_": Saved("floats", "C", "k", domain="logs"),
-        "_absent_log_prob": Saved("floats", "C", "k", domain="logs"),
-        "_names": Saved("names", "k"),
-        "_options": Saved("plain"),
-        "document_frequency_": Saved("floats", "k", domain="counts", optional=True),
-        "counts_": Saved("counts", optional=True),  # rare terms are among them
-        **_OF_WEIGHTS,
-        "_n_proven": Saved("int", optional=True),
-        **CHOICE_SAVED,
-    }
+    _rows_noun = "texts"
+    _weighted_hint = (
+        "use CountVectorizer with SparseMultinomialNB, which takes weights."
+    )
+    _no_terms = (
+        "they are empty, or hold nothing but stop words or characters that are not "
+        "part of words"
+    )
 
     def __init__(
         self,
@@ -318,59 +265,6 @@ class SparseTextNB(WeighsTerms):
         self.budget = budget
         self.keep_counts = keep_counts
         self.verbose = verbose
-
-    # ------------------------------------------------------------------ fitting
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseTextNB:
-        """Count the terms of texts, select and estimate.
-
-        Parameters
-        ----------
-        X : sequence of str of shape (n_samples,)
-            Raw texts: a list, an array, a pandas or polars Series, an Arrow array.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-        sample_weight : None
-            Texts have no weights; anything else is an error.
-
-        Returns
-        -------
-        self
-        """
-        if not self.weights:
-            return super().fit(X, y, sample_weight)
-        self._validate_params()
-        texts, codes, classes = self._checked(X, y, None, sample_weight)
-        counts = self._count_coded(texts, codes, classes)
-
-        def batches() -> Iterator[tuple[Any, np.ndarray]]:
-            for first in range(0, len(texts), _TEXTS_AT_ONCE):
-                part = slice(first, first + _TEXTS_AT_ONCE)
-                yield texts[part], codes[part]
-
-        return self._fit_weights(counts, batches)
-
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> SparseTextNB:
-        """Add a chunk of texts to the counts, then select and estimate anew.
-
-        The result is that of `fit` on all texts so far. Each call solves again.
-
-        Parameters
-        ----------
-        X : sequence of str of shape (n_samples,)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            All classes that will ever come; required on the first call.
-        sample_weight : None
-            Texts have no weights; anything else is an error.
-
-        Returns
-        -------
-        self
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
 
     def fit_counts(self, counts: ClassCounts) -> SparseTextNB:
         """Select and estimate from ready counts of terms, as `fit` does from texts.
@@ -445,7 +339,7 @@ class SparseTextNB(WeighsTerms):
         with limited_threads(self.n_jobs):
             counts = texts.count(
                 ClassCounts,
-                self._text_options(),
+                self._cutting(),
                 checkpoint=checkpoint,
                 progress=progress,
                 memory_budget=self.memory_budget,
@@ -456,28 +350,17 @@ class SparseTextNB(WeighsTerms):
             return self.fit_counts(counts)
         return self._fit_weights(counts, lambda: texts.read_again(counts.classes))
 
-    # ----------------------------------------------------------------- counting
-
-    @property
-    def _model(self) -> str:  # type: ignore[override]
-        return self.model
-
-    def _count_kind(self) -> str:
-        return _KINDS[self.model]
-
-    def _needs_rows(self) -> bool:
-        return self.weights
+    # ------------------------------------------------------------------ texts
 
     def _count_options(self) -> dict[str, Any]:
         words = self.stop_words
         return {
-            "model": self.model,
-            **asdict(self._text_options()),
+            **super()._count_options(),
             # As it was written, not the list of all English stop words.
             "stop_words": words if words in (None, "english") else sorted(words),
         }
 
-    def _text_options(self) -> TextOptions:
+    def _cutting(self) -> TextOptions:
         return TextOptions(
             analyzer=self.analyzer,
             ngram_range=self.ngram_range,
@@ -489,181 +372,39 @@ class SparseTextNB(WeighsTerms):
             binary=self.binary or self.model == "bernoulli",
         )
 
-    def _count(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
-    ) -> ClassCounts:
-        texts, codes, classes = self._checked(X, y, classes, sample_weight)
-        if self.weights:
-            raise ValueError(
-                f"{type(self).__name__}.partial_fit cannot optimise weights, which "
-                "need all texts. Got weights=True. Hint: use fit, or fit_files for "
-                "texts in files."
-            )
-        return self._count_coded(texts, codes, classes)
+    def _checked_raw(self, X: Any) -> Any:
+        return checked_texts(X, owner=type(self).__name__)
 
-    def _count_coded(
-        self, texts: Any, codes: np.ndarray, classes: np.ndarray
+    def _counts_of(
+        self, rows: Any, codes: np.ndarray, classes: np.ndarray
     ) -> ClassCounts:
-        options = self._text_options()
-        with limited_threads(self.n_jobs):
-            counts = count_texts(
-                ClassCounts,
-                texts,
-                codes,
-                classes,
-                options,
-                n_jobs=self.n_jobs,
-                memory_budget=self.memory_budget,
-                decode_error=self.decode_error,
-            )
+        options = self._cutting()
+        counts = count_texts(
+            ClassCounts,
+            rows,
+            codes,
+            classes,
+            options,
+            n_jobs=self.n_jobs,
+            memory_budget=self.memory_budget,
+            decode_error=self.decode_error,
+        )
         warn_if_unspaced(counts.feature_names, options)
-        return self._of_model(counts)
+        return counts
 
-    def _of_model(self, counts: ClassCounts) -> ClassCounts:
-        """Counts of texts as the model takes them: presences are documents already."""
-        if self.model == "bernoulli":
-            return counts._with(document_count=None)
-        return counts._with(kind="count")
+    def _new_matcher(self, names: Any, cutting: Any) -> TermMatcher:
+        return TermMatcher(names, cutting, n_jobs=self.n_jobs)
 
-    def _checked(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any
-    ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """The texts, the class code of each, and the classes."""
-        name = type(self).__name__
-        if sample_weight is not None:
-            raise ValueError(
-                f"{name} cannot weight texts; sample_weight must be None. Hint: use "
-                "CountVectorizer with SparseMultinomialNB, which takes weights."
-            )
-        texts = checked_texts(X, owner=name)
-        if y is None:
-            raise ValueError(
-                f"{name} requires y to be passed, but the target y is None."
-            )
-        y = label_array(column_or_1d(y, warn=True))
-        if y.shape[0] != len(texts):
-            raise ValueError(
-                f"{name} needs one label for each text. Got {len(texts)} texts and "
-                f"{y.shape[0]} labels."
-            )
-        if classes is not None:
-            codes = self._codes_among(y, classes)
-        else:
-            if y.dtype.kind == "f":
-                check_classification_targets(y)
-            classes, codes = encode_labels(y)
-        refuse_one_class(name, classes)
-        return texts, codes, classes
+    def _matched(self, matcher: Any, rows: Any) -> Any:
+        return matcher.rows(rows, n_jobs=self.n_jobs, decode_error=self.decode_error)
 
-    # ------------------------------------------------------------------ solving
-
-    def _rules(self) -> dict[str, Any]:
-        rules = super()._rules()
-        return rules | {"is_open": True} if rules else rules
-
-    def _wanted_size(self) -> Any:
-        if self.regularization is not None:
-            raise ValueError(
-                f"The 'regularization' parameter of {type(self).__name__} must be None "
-                f"with weights=False. Got {self.regularization!r}."
-            )
-        if self.k in ("cv", "1se", None):
-            raise ValueError(
-                f"The 'k' parameter of {type(self).__name__} must be an int, a share, "
-                f"'all', 'elbow' or 'bic' with weights=False. Got {self.k!r}. Hint: "
-                "weights=True chooses the number of terms for prediction."
-            )
-        return self.k
-
-    def _solve(self, counts: ClassCounts) -> None:
-        counts = self._without_rare_terms(counts)
-        self.n_features_in_ = counts.n_features
-        with limited_threads(self.n_jobs):
-            super()._solve(counts)
-        self._keep_terms(counts)
-
-    def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
-        """The terms within `min_df` and `max_df`, as CountVectorizer keeps them."""
-        if counts.n_features == 0:
-            raise ValueError(
-                "The texts have no terms: they are empty, or hold nothing but stop "
-                "words or characters that are not part of words."
-            )
-        if (self.min_df, type(self.max_df), self.max_df) == (1, float, 1.0):
-            return counts
-        if documents_with(counts) is None:
-            raise ValueError(
-                f"min_df and max_df of {type(self).__name__} need counts of documents. "
-                "Got counts without document_count."
-            )
-        kept = prune(counts, self.min_df, self.max_df)
-        if not kept.n_features:
-            raise ValueError(
-                f"No term is in at least min_df={self.min_df!r} and at most "
-                f"max_df={self.max_df!r} of the texts. "
-                "Hint: a lower min_df or a higher max_df."
-            )
-        return kept
-
-    def _solver_options(self) -> dict[str, Any]:
-        return {"alpha": self.alpha}
-
-    def _set_parameters(self, counts: ClassCounts, selection: Selection) -> None:
-        self.feature_log_prob_ = selection.solution.log_theta
-        if self.model == "bernoulli":
-            with np.errstate(divide="ignore"):
-                self._absent_log_prob = np.log1p(-selection.solution.estimates)
-        else:  # what a multinomial text does not hold says nothing
-            self._absent_log_prob = np.zeros_like(self.feature_log_prob_)
-        for name in (
-            "weights_",
-            "lambda_",
-            "dual_gap_",
-            "path_",
-            "_start",
-            "_n_proven",
-        ):
-            self.__dict__.pop(name, None)  # of an earlier fit with weights
-        drop_choice(self)
-
-    def _keep_terms(self, counts: ClassCounts) -> None:
-        """Keep the selected terms, and nothing of the size of the vocabulary."""
-        chosen = counts.select(self.support_indices_)
-        names = chosen.feature_names
-        assert names is not None
-        self._names = (
-            names if isinstance(names, TermNames) else TermNames.from_strings(names)
-        )
-        self._options = self._text_options()
-        self._matcher: TermMatcher | None = None
-        self.text_options_ = self._options.vectorizer()
-        self.support_terms_ = self._names.tolist()
-        self.vocabulary_ = {term: i for i, term in enumerate(self.support_terms_)}
-        self._keep_frequency(counts)
-        self.document_frequency_ = self._frequency
-        # `fit_counts` of the base names all terms; here the selected ones are kept.
-        self.__dict__.pop("feature_names_in_", None)
-
-    # --------------------------------------------------------------- prediction
-
-    def _selected_columns(self, X: Any) -> Any:
-        check_is_fitted(self)
-        texts = checked_texts(X, owner=type(self).__name__)
-        if self._matcher is None:
-            self._matcher = TermMatcher(self._names, self._options, n_jobs=self.n_jobs)
-        return self._matcher.rows(
-            texts, n_jobs=self.n_jobs, decode_error=self.decode_error
-        )
-
-    def _start_scores(self) -> np.ndarray:
-        return self._start if hasattr(self, "weights_") else self.class_log_prior_
-
-    def _values(self, part: Any) -> Any:
-        return part  # the matcher gives presences where the model looks at them
-
-    def _term_logs(self) -> tuple[np.ndarray, np.ndarray]:
-        weights = np.reshape(getattr(self, "weights_", 1.0), (-1, 1))
-        return weights * self.feature_log_prob_.T, weights * self._absent_log_prob.T
+    def _derived(self, names: TermNames, options: Any) -> dict[str, Any]:
+        found = super()._derived(names, options)
+        terms = found["support_terms_"]
+        return found | {
+            "text_options_": options.vectorizer(),
+            "vocabulary_": {term: i for i, term in enumerate(terms)},
+        }
 
     def _scorecard(self) -> Scorecard:
         check_is_fitted(self)
@@ -687,43 +428,6 @@ class SparseTextNB(WeighsTerms):
         check_is_fitted(self)
         return term_spans(text, self._options, self.vocabulary_)
 
-    # ------------------------------------------------------- description and files
-
-    def _describe(self) -> Description:
-        found = replace(super()._describe(), pruned=self._without_rare_terms)
-        if not hasattr(self, "weights_"):
-            return found
-        return replace(
-            found,
-            score_name="importance (nats)",
-            **self._weights_proof(),
-            dual_gap=self.dual_gap_,
-            weight_path=self.path_,
-            penalty=self.lambda_,
-            **choice_described(self),
-        )
-
-    def _class_weights(self) -> dict[str, Any]:
-        logs = self.feature_log_prob_
-        logs = logit(logs) if self.model == "bernoulli" else logs
-        return class_weights(self.classes_, logs, getattr(self, "weights_", None))
-
-    @property
-    def _n_named(self) -> None:
-        return None
-
-    def _named(self) -> Callable[[np.ndarray], list[str]]:
-        """Only the selected terms have kept their names."""
-        terms = dict(
-            zip(self.support_indices_.tolist(), self.support_terms_, strict=True)
-        )
-        return lambda columns: [terms.get(j, f"x{j}") for j in columns.tolist()]
-
-    def _to_save(self) -> dict[str, Any]:
-        # Frequencies stand in a file once, under their public name.
-        once = {"_frequency": None, "_frequency_rows": None}
-        return super()._to_save() | {"_options": asdict(self._options)} | once
-
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:
         if "threads" in given:  # of version 0.1, whose None was one per processor
@@ -731,53 +435,8 @@ class SparseTextNB(WeighsTerms):
             given["n_jobs"] = -1 if threads is None else threads
         return super()._read_parameters(given)
 
-    def _restore(self, values: dict[str, Any]) -> None:
-        options = TextOptions(**values["_options"])
+    def _read_cutting(self, given: dict[str, Any]) -> TextOptions:
+        options = TextOptions(**given)
         if options.ngram_range[1] >= 2**31:
             raise ValueError("'_options' asks for n-grams that no text has")
-        names = values["_names"]
-        if not isinstance(names, TermNames) or not names.is_sorted:
-            raise ValueError("'_names' must be packed, distinct and sorted")
-        if 0 < len(_OF_WEIGHTS.keys() & values.keys()) < len(_OF_WEIGHTS):
-            raise ValueError("'weights_' lacks what belongs to it")
-        terms = names.tolist()
-        derived = {
-            "_options": options,
-            "_frequency": values.get("document_frequency_"),
-            "_frequency_rows": float(values["class_count_"].sum()),
-            "_matcher": None,
-            "text_options_": options.vectorizer(),
-            "support_terms_": terms,
-            "vocabulary_": {term: i for i, term in enumerate(terms)},
-        }
-        super()._restore(values | derived)
-
-    # ------------------------------------------------------------- fitted views
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Gain of each selected term in nats, shape (k_,)."""
-        check_is_fitted(self, "support_indices_")
-        return self.support_gains_
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Log-odds weight of each selected term, shape (1, k_)."""
-        self._need_two_classes("coef_")
-        logit = self.feature_log_prob_ - self._absent_log_prob
-        return np.asarray((logit[1:] - logit[:1]) * getattr(self, "weights_", 1.0))
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Log-odds of a text without any selected term, shape (1,)."""
-        self._need_two_classes("intercept_")
-        absent = self._absent_log_prob * getattr(self, "weights_", 1.0)
-        return np.diff(self._start_scores() + absent.sum(axis=1))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.sparse = False
-        return tags
+        return options

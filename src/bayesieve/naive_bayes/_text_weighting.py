@@ -1,4 +1,4 @@
-"""How a classifier of raw texts finds weights for its terms."""
+"""How a classifier of raw rows finds weights for its terms."""
 
 from __future__ import annotations
 
@@ -20,21 +20,19 @@ from bayesieve.naive_bayes._penalty_choice import (
 from bayesieve.naive_bayes._selective_wide import information_penalty, term_sizes
 from bayesieve.naive_bayes._text_weights import TermWeights
 from bayesieve.solvers._selection import select_features
-from bayesieve.text._matching import TermMatcher
-from bayesieve.text._options import TextOptions
-from bayesieve.text._term_names import TermNames
+from bayesieve.utils._packed_names import PackedNames
 from bayesieve.utils._progress import ProgressBar
 from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._warnings import warn_if_interrupted
 
 __all__ = ["Batches", "WeighsTerms"]
 
-#: Gives (texts, class codes), the same each time it is called.
+#: Gives (raw rows, class codes), the same each time it is called.
 Batches = Callable[[], Iterator[tuple[Any, np.ndarray]]]
 
 
 class WeighsTerms(SparseNaiveBayes):
-    """Terms and weights from counts and from the texts behind them."""
+    """Terms and weights from counts and from the rows behind them."""
 
     @abstractmethod
     def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:
@@ -45,8 +43,16 @@ class WeighsTerms(SparseNaiveBayes):
         """Keep the selected terms."""
 
     @abstractmethod
-    def _text_options(self) -> TextOptions:
-        """How texts are cut."""
+    def _cutting(self) -> Any:
+        """How raw rows are cut into terms, a dataclass of what JSON can say."""
+
+    @abstractmethod
+    def _new_matcher(self, names: Any, cutting: Any) -> Any:
+        """What finds some terms in raw rows."""
+
+    @abstractmethod
+    def _matched(self, matcher: Any, rows: Any) -> Any:
+        """Counts of the terms of a matcher in each row, a csr_array."""
 
     def _fit_weights(self, counts: ClassCounts, batches: Batches) -> Self:
         """Terms and weights from the counts and from the texts behind them."""
@@ -129,14 +135,12 @@ class WeighsTerms(SparseNaiveBayes):
         return {"k": max(2, round(float(self.k) * terms.counts.n_features))}
 
     def _term_rows(
-        self, names: TermNames, batches: Batches
+        self, names: PackedNames, batches: Batches
     ) -> Iterator[tuple[Any, np.ndarray]]:
-        """Counts of some terms in each text, with the class codes."""
-        matcher = TermMatcher(names, self._text_options(), n_jobs=self.n_jobs)
-        for texts, codes in batches():
-            rows = matcher.rows(
-                texts, n_jobs=self.n_jobs, decode_error=self.decode_error
-            )
+        """Counts of some terms in each row, with the class codes."""
+        matcher = self._new_matcher(names, self._cutting())
+        for raw, codes in batches():
+            rows = self._matched(matcher, raw)
             kept = np.flatnonzero(codes >= 0)
             if kept.size < codes.size:
                 rows, codes = rows[kept], codes[kept]

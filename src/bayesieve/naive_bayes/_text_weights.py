@@ -14,6 +14,7 @@ from bayesieve.counts._table import count_matrix
 from bayesieve.model_selection._splits import prediction_splits
 from bayesieve.model_selection._weight_choice import WeightChoice, choose_penalty
 from bayesieve.text._term_names import TermNames
+from bayesieve.utils._packed_names import PackedNames
 from bayesieve.weights._result import Progress
 from bayesieve.weights._wide_chunks import fit_chunks
 from bayesieve.weights._wide_solver import CountedRows, WideFit, WideSettings
@@ -21,7 +22,7 @@ from bayesieve.weights._wide_solver import CountedRows, WideFit, WideSettings
 __all__ = ["TermRows", "TermWeights"]
 
 #: Given the names of terms, an iterator over (rows, class codes), as often as asked.
-TermRows = Callable[[TermNames], Iterator[tuple[Any, np.ndarray]]]
+TermRows = Callable[[PackedNames], Iterator[tuple[Any, np.ndarray]]]
 
 
 _BYTES_PER_ENTRY = 24  # of rows of all terms: themselves, and the parts of the folds
@@ -140,7 +141,7 @@ class TermWeights:
         return sparse.vstack(blocks, format="csr"), every, every.size / max(n_rows, 1)
 
 
-def _packed_names(counts: ClassCounts, columns: Any) -> TermNames:
+def _packed_names(counts: ClassCounts, columns: Any) -> PackedNames:
     assert counts.feature_names is not None
     names = counts.feature_names[columns]
-    return names if isinstance(names, TermNames) else TermNames.from_strings(names)
+    return names if isinstance(names, PackedNames) else TermNames.from_strings(names)

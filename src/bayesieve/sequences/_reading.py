@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,17 @@ class Piece:
 
 
 def read_pieces(
-    path: str, spelling: Spelling, *, records: bool, told: Callable[[int], None]
+    path: str,
+    spelling: Spelling,
+    *,
+    records: bool = False,
+    told: Callable[[int], None] = lambda done: None,
 ) -> Iterator[Piece]:
     """Read a file, packed or not; `told` hears how many bytes of it were read."""
     shown = repr(path)
     packed = looked_into(path, shown) if spelling.is_dna else None
     try:
-        stream = open(path, "rb") if packed is None else packed.open()
-        with stream:
+        with open(path, "rb") if packed is None else packed.open() as stream:
             chunks = _read_ahead(stream, os.path.getsize(path), told)
             if spelling.is_dna:
                 yield from _sequences(chunks, spelling, records, shown)
@@ -71,7 +75,7 @@ def _sequences(
             text = blob.tobytes()
             names = [
                 text[first:last].decode("utf-8", "replace")
-                for first, last in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+                for first, last in pairwise(ends.tolist())
             ]
         return Piece(bases, starts, bool(goes_on), names)
 
@@ -109,9 +113,7 @@ def _bytes(chunks: Iterator[bytes], spelling: Spelling) -> Iterator[Piece]:
         yield Piece(empty, np.zeros(1, dtype=np.int64), False, [])
 
 
-def _read_ahead(
-    stream: Any, size: int, told: Callable[[int], None]
-) -> Iterator[bytes]:
+def _read_ahead(stream: Any, size: int, told: Callable[[int], None]) -> Iterator[bytes]:
     """Yield the bytes of a stream, the next ones being read and unpacked meanwhile."""
     done = 0
     with ThreadPoolExecutor(1) as pool:

@@ -31,12 +31,14 @@ class Spelling:
     canonical: bool = False
 
     @classmethod
-    def of_kmers(cls, k: Any, canonical: Any, *, owner: str) -> Spelling:
+    def of_kmers(
+        cls, k: Any, canonical: Any, *, owner: str, parameter: str = "k"
+    ) -> Spelling:
         """Check the parameters of k-mers."""
         if not is_whole(k) or not 1 <= k <= 31:
             raise ValueError(
-                f"The 'k' parameter of {owner}, the length of a k-mer, must be an int "
-                f"in 1..31. Got {k!r}."
+                f"The {parameter!r} parameter of {owner}, the length of a k-mer, must "
+                f"be an int in 1..31. Got {k!r}."
             )
         if not isinstance(canonical, bool | np.bool_):
             raise TypeError(
@@ -46,12 +48,12 @@ class Spelling:
         return cls(True, int(k), bool(canonical))
 
     @classmethod
-    def of_bytes(cls, n: Any, *, owner: str) -> Spelling:
+    def of_bytes(cls, n: Any, *, owner: str, parameter: str = "n") -> Spelling:
         """Check the parameter of n-grams of bytes."""
         if not is_whole(n) or not 1 <= n <= 8:
             raise ValueError(
-                f"The 'n' parameter of {owner}, the number of bytes in a row, must be "
-                f"an int in 1..8. Got {n!r}."
+                f"The {parameter!r} parameter of {owner}, the number of bytes in a "
+                f"row, must be an int in 1..8. Got {n!r}."
             )
         return cls(False, int(n))
 
