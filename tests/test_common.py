@@ -26,6 +26,7 @@ from bayesieve import (
     SparseGaussianNB,
     SparseMultinomialNB,
     SparseMultinomialNBCV,
+    SparseSequenceNB,
     SparseTextNB,
 )
 from bayesieve.weights import VNS, MultiStart
@@ -147,7 +148,12 @@ def test_scikit_learn_checks(estimator, check):
 
 # scikit-learn feeds tables only and skips estimators that take none; these of its
 # checks need no data.
-TEXT_ESTIMATORS = [SparseTextNB(), SparseTextNB(10, model="bernoulli")]
+TEXT_ESTIMATORS = [
+    SparseTextNB(),
+    SparseTextNB(10, model="bernoulli"),
+    SparseSequenceNB(),
+    SparseSequenceNB(10, alphabet="bytes"),
+]
 CHECKS_WITHOUT_DATA = [
     "check_estimator_cloneable",
     "check_estimator_repr",

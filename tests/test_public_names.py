@@ -42,6 +42,7 @@ PROMISED = [
     "SparseGaussianNB",
     "SparseMultinomialNB",
     "SparseMultinomialNBCV",
+    "SparseSequenceNB",
     "SparseTextNB",
     "SparsityPath",
     "SparsityPathDisplay",

@@ -7,7 +7,9 @@ survive when memory or threads run out (`test_faults`), sanitizers find nothing 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,15 @@ INSTANT = {
     "SparseColumns",
     "TextTables",
     "text_tables",
+    "KeyCounter",
+    "KeyCounter.class_rows",
+    "KeyCounter.nbytes",
+    "KeyCounter.spilled_bytes",
+    "SequenceReader",
+    "SequenceReader.finish",
+    "SequenceReader.letters",
+    "SequenceReader.others",
+    "SequenceReader.records",
     "TextPlan",
     "text_plan",
     "TextCounter",
@@ -730,3 +741,118 @@ def _(size: int) -> Call:
     sums = np.zeros(2 * terms)
     rest = (codes, 2, None, False, False, 2, sums, None, None, 2)
     return lambda: matcher.add_weighted(data, offsets, None, *rest)
+
+
+# ------------------------------------------------------------------ sequences
+
+
+def _bases(size: int, rows: int) -> tuple[Any, Any, Any, Any]:
+    """Random bases, half of them in stretches that come again, as rows."""
+    rng = _random(size)
+    symbols = rng.integers(0, 4, max(size, 64)).astype(np.uint8)
+    half = symbols.size // 2
+    symbols[half : 2 * half] = symbols[:half]
+    starts = np.linspace(0, symbols.size, rows, endpoint=False).astype(np.int64)
+    codes = (np.arange(rows) % 2).astype(np.int32)
+    return symbols, starts, codes, rng.integers(0, 2**63, rows).astype(np.uint64)
+
+
+def _key_counter(rows: int = 20, size: int = 0) -> Any:
+    path = str(Path(tempfile.gettempdir(), "bayesieve-kernel-case.spill"))
+    counter = _core.KeyCounter(True, 15, True, True, 2, 0, path)
+    if size:
+        counter.add(*_bases(size, rows), False)
+    return counter
+
+
+@kernel("KeyCounter.add")
+def _(size: int) -> Call:
+    given = _bases(size, 20)
+    return lambda: _key_counter().add(*given, False)
+
+
+@kernel("KeyCounter.finish")
+def _(size: int) -> Call:
+    row_of = np.arange(2, dtype=np.int32)
+    given = _bases(size, 20)
+
+    def call() -> Any:
+        counter = _key_counter()
+        counter.add(*given, False)
+        return counter.finish(row_of, 1 << 40, 1)
+
+    return call
+
+
+@kernel("KeyCounter.finish_groups")
+def _(size: int) -> Call:
+    row_of = np.arange(2, dtype=np.int32)
+    given = _bases(size, 20)
+
+    def call() -> Any:
+        counter = _key_counter()
+        counter.add(*given, False)
+        return counter.finish_groups(row_of, 1 << 40, 1)
+
+    return call
+
+
+@kernel("KeyCounter.write")
+def _(size: int) -> Call:
+    counter = _key_counter(size=size)
+
+    def call() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            counter.write(str(Path(folder, "counts.keys")))
+
+    return call
+
+
+@kernel("KeyCounter.attach")
+def _(size: int) -> Call:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "counts.keys")
+        _key_counter(size=size).write(str(path))
+        written = path.read_bytes()
+
+    def call() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "counts.keys")
+            path.write_bytes(written)
+            _key_counter().attach(str(path))
+
+    return call
+
+
+@kernel("KeyMatcher")
+def _(size: int) -> Call:
+    keys = np.arange(0, 3 * max(size, 1), 3, dtype=np.uint64)
+    symbols, starts = np.zeros(31, np.uint8), np.zeros(1, np.int64)
+    return lambda: _core.KeyMatcher(True, 31, True, keys, 2).match(symbols, starts)
+
+
+@kernel("KeyMatcher.match")
+def _(size: int) -> Call:
+    symbols, starts, _, _ = _bases(size, 20)
+    matcher = _core.KeyMatcher(True, 6, True, np.arange(0, 4096, 2, dtype=np.uint64), 2)
+    return lambda: matcher.match(symbols, starts)
+
+
+@kernel("SequenceReader.read")
+def _(size: int) -> Call:
+    lines = [">name"] + ["ACGTACGTNNACGTACGTACGT"] * (size // 4 + 1)
+    data = np.frombuffer("\n".join(lines).encode(), np.uint8)
+    return lambda: _core.SequenceReader(5, True).read(data)
+
+
+@kernel("spell_keys")
+def _(size: int) -> Call:
+    keys = np.arange(size, dtype=np.uint64)
+    return lambda: _core.spell_keys(keys, True, 21)
+
+
+@kernel("merge_keys")
+def _(size: int) -> Call:
+    a = np.arange(0, 2 * size, 2, dtype=np.uint64)
+    b = np.arange(0, 3 * size, 3, dtype=np.uint64)
+    return lambda: _core.merge_keys(a, b)

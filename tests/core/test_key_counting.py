@@ -1,8 +1,9 @@
-"""Counts of k-mers and bytes against a plain twin that holds every window as a string."""
+"""Counts of k-mers and bytes against a plain twin that holds windows as strings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -137,13 +138,17 @@ def test_counts_equal_those_of_a_plain_twin(dna, binary, seed, tmp_path):
         again = _core.KeyCounter(*make, str(tmp_path / "c.spill"))
         again.attach(str(tmp_path / "whole.keys"))
         rows_of_classes = np.bincount(codes[codes >= 0], minlength=n_classes)
-        assert again.class_rows().tolist() == np.trim_zeros(rows_of_classes, "b").tolist()
+        assert (
+            again.class_rows().tolist() == np.trim_zeros(rows_of_classes, "b").tolist()
+        )
         keys, found = again.finish(row_of, dense_cells, least)
         assert spelled(keys, dna, length) == words
         assert np.array_equal(tables(found, n_classes, len(words)), expected)
 
         # Keys of equal prints and counts are one column.
-        keys, group, first, found = counted("d").finish_groups(row_of, dense_cells, least)
+        keys, group, first, found = counted("d").finish_groups(
+            row_of, dense_cells, least
+        )
         assert spelled(keys, dna, length) == words
         own = [(marks[w], *expected[:, i]) for i, w in enumerate(words)]
         order = list(dict.fromkeys(own))
@@ -175,9 +180,15 @@ def test_files_of_parts_add_up(tmp_path):
     read = [(tmp_path / name).read_bytes() for name in ("all.keys", "expected.keys")]
     assert read[0] == read[1]
     for ours, theirs in zip(
-        together.finish_groups(row_of, 0, 1), expected.finish_groups(row_of, 0, 1), strict=True
+        together.finish_groups(row_of, 0, 1),
+        expected.finish_groups(row_of, 0, 1),
+        strict=True,
     ):
-        pairs = zip(ours, theirs, strict=True) if isinstance(ours, tuple) else [(ours, theirs)]
+        pairs = (
+            zip(ours, theirs, strict=True)
+            if isinstance(ours, tuple)
+            else [(ours, theirs)]
+        )
         assert all(np.array_equal(a, b) for a, b in pairs)
 
 
@@ -185,12 +196,14 @@ def test_a_damaged_or_foreign_file_is_refused(tmp_path):
     make = (True, 5, True, True, 1, 0, str(tmp_path / "s"))
     counter = _core.KeyCounter(*make)
     row = np.array([0, 1, 2, 3, 0, 1, 1, 1], np.uint8)
-    counter.add(row, np.zeros(1, np.int64), np.zeros(1, np.int32), np.ones(1, np.uint64), False)
+    counter.add(
+        row, np.zeros(1, np.int64), np.zeros(1, np.int32), np.ones(1, np.uint64), False
+    )
     counter.write(str(tmp_path / "good.keys"))
     good = (tmp_path / "good.keys").read_bytes()
     for bad in (b"", good[:30], good[:-1], b"x" + good[1:], good + b"x"):
         (tmp_path / "bad.keys").write_bytes(bad)
-        with pytest.raises(ValueError, match="cut off|another kind"):
+        with pytest.raises(ValueError, match=r"cut off|another kind"):
             _core.KeyCounter(*make).attach(str(tmp_path / "bad.keys"))
     other = _core.KeyCounter(True, 6, *make[2:])
     with pytest.raises(ValueError, match="another kind"):
@@ -202,7 +215,9 @@ def test_windows_are_found_where_they_are(dna):
     rng = np.random.default_rng(5)
     length = 4
     rows = random_rows(rng, dna, 30, 500)
-    words = sorted({w for row in rows for w in windows(row.tolist(), dna, length, True)})
+    words = sorted(
+        {w for row in rows for w in windows(row.tolist(), dna, length, True)}
+    )
     sought = words[::3]
     packed = [
         sum("ACGT".index(c) << 2 * (3 - i) for i, c in enumerate(word))
@@ -226,7 +241,9 @@ def test_windows_are_found_where_they_are(dna):
 def test_merged_keys_are_those_of_numpy():
     rng = np.random.default_rng(6)
     for n, m in ((0, 0), (0, 5), (7, 0), (400, 300)):
-        a, b = (np.unique(rng.integers(0, 600, size)).astype(np.uint64) for size in (n, m))
+        a, b = (
+            np.unique(rng.integers(0, 600, size)).astype(np.uint64) for size in (n, m)
+        )
         both, own, others = _core.merge_keys(a, b)
         assert np.array_equal(both, np.union1d(a, b))
         assert np.array_equal(both[own], a)
@@ -270,7 +287,13 @@ def random_file(rng, fastq, end):
         out += lines or ([""] if fastq else [])
         if fastq:
             quality = "".join(rng.choice(list("@+>!I~"), size=len(bases)))
-            out += ["+", *([quality[j : j + width] for j in range(0, len(bases), width)] or [""])]
+            out += [
+                "+",
+                *(
+                    [quality[j : j + width] for j in range(0, len(bases), width)]
+                    or [""]
+                ),
+            ]
         elif rng.integers(2):
             out.append("")
     return end.join(out) + (end if rng.integers(2) else "")
@@ -302,7 +325,7 @@ def test_files_of_sequences_are_read_in_any_pieces(fastq, end, seed):
                 else:
                     rows.append(own.tolist())
             blob = text_names.tobytes().decode()
-            names += [blob[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+            names += [blob[a:b] for a, b in pairwise(ends)]
             if last:
                 break
             at = stop
@@ -324,7 +347,10 @@ def test_files_of_sequences_are_read_in_any_pieces(fastq, end, seed):
         ("@a\nACGT\n+\nIII\n", "qualities are missing or too few"),
         ("@a\nACGT\n", None),
         ("@a\nACGT\n+\nIIIII\n", "more qualities than bases"),
-        ("@a\nACGT\n+\nIIII\nACGT\n", "line 5: a record of a FASTQ file begins with '@'"),
+        (
+            "@a\nACGT\n+\nIIII\nACGT\n",
+            "line 5: a record of a FASTQ file begins with '@'",
+        ),
     ],
 )
 def test_what_is_no_file_of_sequences_is_told_with_its_line(text, told):

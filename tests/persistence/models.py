@@ -24,6 +24,10 @@ TEXTS = [
     + (" good" if label == "yes" else " bad")
     for label in YES_NO
 ]
+BASES = [
+    ("ACGTACG" if label == "yes" else "CCTTAGA") + "ACCA"[: 1 + i % 4]
+    for i, label in enumerate(YES_NO)
+]
 NOISE = RNG.random(N)
 TABLE = pd.DataFrame(
     {
@@ -141,6 +145,16 @@ def examples():
         "text pattern": (
             bs.SparseTextNB(3, token_pattern=r"[a-z]{3,}", max_df=0.9).fit(TEXTS, Y),
             TEXTS,
+        ),
+        "sequences": (
+            bs.SparseSequenceNB(3, length=2).fit(BASES, YES_NO),
+            BASES,
+        ),
+        "bytes": (
+            bs.SparseSequenceNB(
+                3, alphabet="bytes", length=2, weights=True, merge_copies=False
+            ).fit([own.encode() for own in BASES], YES_NO),
+            [own.encode() for own in BASES],
         ),
         "wide": (bs.SelectiveMultinomialNB(k=3).fit(COUNTS, YES_NO), COUNTS),
         "wide frame": (

@@ -244,13 +244,16 @@ public:
     KeyMatcher(bool dna, unsigned length, bool canonical, const Given<Key>& keys,
                std::size_t threads)
         : spelling_(spelling_of(dna, length, canonical)), threads_(std::max<std::size_t>(1, threads)) {
+        const Kernel kernel;
         std::size_t slots = 64;
         while (slots < keys.shape(0) * 2) slots *= 2;
         if (keys.shape(0) >= 0x7FFFFFFFu) throw std::length_error("too many keys are sought");
         slots_.resize(slots);
         keys_.resize(slots);
         std::fill(slots_.begin(), slots_.end(), -1);
+        Pace pace(std::size_t{1} << 16);
         for (std::size_t i = 0; i < keys.shape(0); ++i) {
+            pace.spend(1);
             std::size_t at = place(keys.data()[i]);
             while (slots_[at] >= 0) at = (at + 1) & (slots - 1);
             slots_[at] = static_cast<std::int32_t>(i);

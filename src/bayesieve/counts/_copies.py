@@ -64,7 +64,7 @@ class Copies:
 
     def members(self, column: int) -> KeyNames:
         """Return the features of a column, sorted by name."""
-        return self.names[np.flatnonzero(self.group == self.columns[column])]  # type: ignore[return-value]
+        return self.members_of([column])[0]
 
     def members_of(self, columns: Any) -> list[KeyNames]:
         """Return the features of some columns, in one pass over all features."""
@@ -76,7 +76,7 @@ class Copies:
         own = self.group[places[order]]
         first, last = (np.searchsorted(own, groups, side=s) for s in ("left", "right"))
         return [
-            self.names[places[order[a:b]]]
+            self.names._taken(places[order[a:b]])
             for a, b in zip(first.tolist(), last.tolist(), strict=True)
         ]
 

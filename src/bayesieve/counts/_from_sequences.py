@@ -157,12 +157,13 @@ def count_rows(
         _spill_path(None),
     )
     first = 0
-    for piece in row_pieces(rows, spelling):
-        begin = first - (1 if piece.goes_on else 0)
-        first = begin + piece.starts.size
-        prints = _random_numbers(np.arange(begin, first, dtype=np.uint64))
-        own = np.ascontiguousarray(codes[begin:first], dtype=np.int32)
-        counter.add(piece.symbols, piece.starts, own, prints, piece.goes_on)
+    with closing(row_pieces(rows, spelling)) as pieces:
+        for piece in pieces:
+            begin = first - (1 if piece.goes_on else 0)
+            first = begin + piece.starts.size
+            prints = _random_numbers(np.arange(begin, first, dtype=np.uint64))
+            own = np.ascontiguousarray(codes[begin:first], dtype=np.int32)
+            counter.add(piece.symbols, piece.starts, own, prints, piece.goes_on)
     order = np.arange(classes.size)
     return _finished(cls, counter, classes, order, spelling, binary, merge_copies, 1)
 
@@ -296,16 +297,17 @@ class _Counting:
         pieces = read_pieces(
             path, self._spelling, records=self._rows.are_records, told=self._told
         )
-        for piece in pieces:
-            new = self._rows.codes_of(number, piece)
-            codes = np.concatenate([code[-1:], new]) if piece.goes_on else new
-            last = first + codes.size - (1 if piece.goes_on else 0)
-            begins = first - 1 if piece.goes_on else first
-            prints = _random_numbers(np.arange(begins, last, dtype=np.uint64))
-            counter.add(piece.symbols, piece.starts, codes, prints, piece.goes_on)
-            first = last
-            if codes.size:
-                code = codes
+        with closing(pieces):
+            for piece in pieces:
+                new = self._rows.codes_of(number, piece)
+                codes = np.concatenate([code[-1:], new]) if piece.goes_on else new
+                last = first + codes.size - (1 if piece.goes_on else 0)
+                begins = first - 1 if piece.goes_on else first
+                prints = _random_numbers(np.arange(begins, last, dtype=np.uint64))
+                counter.add(piece.symbols, piece.starts, codes, prints, piece.goes_on)
+                first = last
+                if codes.size:
+                    code = codes
         self._leave_behind(path)
 
     def _told(self, done: int) -> None:

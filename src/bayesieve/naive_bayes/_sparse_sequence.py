@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral
@@ -259,6 +260,8 @@ class SparseSequenceNB(RawNaiveBayes):
                 ClassCounts,
                 binary=self.model == "bernoulli",
                 merge_copies=self.merge_copies,
+                # Rare ones need not become columns first.
+                min_df=self.min_df if self.model == "bernoulli" else 1,
                 checkpoint=checkpoint,
                 memory_budget=self.memory_budget,
                 n_jobs=self.n_jobs,
@@ -334,9 +337,11 @@ class SparseSequenceNB(RawNaiveBayes):
         return KeyMatcher(names, n_jobs=self.n_jobs)
 
     def _matched(self, matcher: Any, rows: Any) -> Any:
-        if not isinstance(rows[0], Piece):
-            rows = row_pieces(rows, matcher.names.spelling)
-        return matcher.rows(rows, binary=self.model == "bernoulli")
+        binary = self.model == "bernoulli"
+        if isinstance(rows[0], Piece):
+            return matcher.rows(rows, binary=binary)
+        with closing(row_pieces(rows, matcher.names.spelling)) as pieces:
+            return matcher.rows(pieces, binary=binary)
 
     def _keep_terms(self, counts: ClassCounts) -> None:
         super()._keep_terms(counts)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,10 +17,12 @@ from bayesieve.io._containers import UNPACKING_ERRORS, looked_into
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 
-__all__ = ["Piece", "read_pieces"]
+__all__ = ["Piece", "read_pieces", "read_records"]
 
 #: Bytes of a piece: long enough that threads share its windows.
 PIECE_BYTES = 8 << 20
+#: What the numbers of bases are written as.
+_LETTERS = np.frombuffer(b"ACGTN", dtype=np.uint8)
 #: Share of letters that stand for no base, N apart, above which a file is none of DNA.
 _MOST_OTHERS = 0.5
 
@@ -44,13 +47,18 @@ def read_pieces(
     *,
     records: bool = False,
     told: Callable[[int], None] = lambda done: None,
-) -> Iterator[Piece]:
-    """Read a file, packed or not; `told` hears how many bytes of it were read."""
+) -> Generator[Piece, None, None]:
+    """Read a file, packed or not; `told` hears how many bytes of it were read.
+
+    To be closed by who does not read to the end, an error included.
+    """
     shown = repr(path)
     packed = looked_into(path, shown) if spelling.is_dna else None
     try:
-        with open(path, "rb") if packed is None else packed.open() as stream:
-            chunks = _read_ahead(stream, os.path.getsize(path), told)
+        with (
+            open(path, "rb") if packed is None else packed.open() as stream,
+            _read_ahead(stream, os.path.getsize(path), told) as chunks,
+        ):
             if spelling.is_dna:
                 yield from _sequences(chunks, spelling, records, shown)
             else:
@@ -61,6 +69,50 @@ def read_pieces(
         raise ValueError(
             f"{shown} begins as a {packed.kind} file does, and is cut off or damaged."
         ) from error
+
+
+def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    r"""Read the records of a FASTA or FASTQ file one by one.
+
+    Parameters
+    ----------
+    path : path-like
+        Packed by gzip, bzip2, xz, zstd or zip, or not.
+
+    Yields
+    ------
+    header, sequence : str
+        What follows the mark of the record, and its bases in capitals: U is T, and a
+        letter that is no base is N.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.sequences import read_records
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "two.fasta")
+    >>> _ = path.write_text(">a first\nACGT\nacgu\n>b\nNNRA\n")
+    >>> list(read_records(path))
+    [('a first', 'ACGTACGT'), ('b', 'NNNA')]
+    """
+    path = os.fspath(path)
+    whole = Spelling(is_dna=True, length=1)  # windows of one base: nothing comes again
+    packed = looked_into(path, repr(path))
+    header = ""
+    bases: list[bytes] | None = None
+    with packed.open() as stream:
+        # Nobody may read on: no thread reads ahead.
+        chunks = iter(lambda: stream.read(PIECE_BYTES), b"")
+        for piece in _sequences(chunks, whole, True, repr(path)):
+            names, parts = iter(piece.names), np.split(piece.symbols, piece.starts)[1:]
+            for number, part in enumerate(parts):
+                if number > 0 or not piece.goes_on:
+                    if bases is not None:
+                        yield header, b"".join(bases).decode("ascii")
+                    header, bases = next(names), []
+                assert bases is not None
+                bases.append(_LETTERS[part].tobytes())
+    if bases is not None:
+        yield header, b"".join(bases).decode("ascii")
 
 
 def _sequences(
@@ -113,13 +165,27 @@ def _bytes(chunks: Iterator[bytes], spelling: Spelling) -> Iterator[Piece]:
         yield Piece(empty, np.zeros(1, dtype=np.int64), False, [])
 
 
-def _read_ahead(stream: Any, size: int, told: Callable[[int], None]) -> Iterator[bytes]:
-    """Yield the bytes of a stream, the next ones being read and unpacked meanwhile."""
-    done = 0
-    with ThreadPoolExecutor(1) as pool:
+@contextmanager
+def _read_ahead(
+    stream: Any, size: int, told: Callable[[int], None]
+) -> Iterator[Iterator[bytes]]:
+    """The bytes of a stream in parts, the next one being read and unpacked meanwhile.
+
+    The thread that reads has ended when the context has: one that were left to the
+    garbage collector could be waited for by the thread that it waits for.
+    """
+    pool = ThreadPoolExecutor(1)
+
+    def parts() -> Iterator[bytes]:
+        done = 0
         coming = pool.submit(stream.read, PIECE_BYTES)
         while chunk := coming.result():
             coming = pool.submit(stream.read, PIECE_BYTES)
             yield chunk
             done = min(size, done + len(chunk))
             told(done)
+
+    try:
+        yield parts()
+    finally:
+        pool.shutdown()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -76,8 +76,11 @@ def _refuse_other_letters(rows: list[Any], needs: str) -> None:
             )
 
 
-def row_pieces(rows: list[Any], spelling: Spelling) -> Iterator[Piece]:
-    """Yield rows as pieces, many short ones in one, and files as they are read."""
+def row_pieces(rows: list[Any], spelling: Spelling) -> Generator[Piece, None, None]:
+    """Yield rows as pieces, many short ones in one, and files as they are read.
+
+    To be closed by who does not read to the end, an error included.
+    """
     waiting: list[bytes] = []
     size = 0
     for row in rows:

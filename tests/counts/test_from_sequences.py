@@ -1,0 +1,467 @@
+"""Counts of k-mers and of bytes in files, against plain twins and against Jellyfish."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.patience import HANGS
+
+from bayesieve import ClassCounts, solve_bernoulli
+from bayesieve.counts import _checkpoint
+
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
+
+
+def canonical_kmers(bases, k):
+    for part in re.split("[^ACGT]+", bases.upper().replace("U", "T")):
+        for i in range(len(part) - k + 1):
+            kmer = part[i : i + k]
+            yield min(kmer, kmer.translate(COMPLEMENT)[::-1])
+
+
+def random_bases(rng, size):
+    return "".join(
+        rng.choice(list("ACGTacgtNU"), size, p=[0.2] * 4 + [0.04] * 4 + [0.02] * 2)
+    )
+
+
+def write_fasta(path, records, width=60):
+    lines = []
+    for name, bases in records:
+        lines.append(f">{name}")
+        lines += [bases[i : i + width] for i in range(0, len(bases), width)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def table_of(counts):
+    """Counts as {class: {name: count}} without zeros."""
+    table = counts.feature_count
+    table = table.toarray() if hasattr(table, "toarray") else table
+    names = counts.feature_names.tolist()
+    return {
+        label: {name: int(v) for name, v in zip(names, row, strict=True) if v}
+        for label, row in zip(counts.classes.tolist(), table, strict=True)
+    }
+
+
+@pytest.fixture
+def genomes(tmp_path):
+    """Nine files of two records, three classes by folder, half of them shared."""
+    rng = np.random.default_rng(0)
+    shared = random_bases(rng, 300)
+    found = {}
+    for i in range(9):
+        folder = tmp_path / "abc"[i % 3]
+        folder.mkdir(exist_ok=True)
+        records = [
+            (f"r{i}.1 first", shared),
+            (f"r{i}.2", random_bases(rng, 200 + 20 * i)),
+        ]
+        write_fasta(folder / f"g{i}.fasta", records, width=37)
+        found[folder / f"g{i}.fasta"] = records
+    return found
+
+
+def expected_of(genomes, k, binary, by_record=None):
+    found = {}
+    for path, records in genomes.items():
+        rows = (
+            [[bases] for _, bases in records]
+            if by_record
+            else [[b for _, b in records]]
+        )
+        names = [name for name, _ in records] if by_record else [None]
+        for name, row in zip(names, rows, strict=True):
+            kmers = [kmer for bases in row for kmer in canonical_kmers(bases, k)]
+            label = by_record(name) if by_record else path.parent.name
+            found.setdefault(label, Counter()).update(set(kmers) if binary else kmers)
+    return {label: dict(own) for label, own in found.items()}
+
+
+@pytest.mark.parametrize("k", [1, 4, 11, 31])
+@pytest.mark.parametrize("binary", [True, False])
+def test_a_file_is_a_row(genomes, k, binary):
+    folder = next(iter(genomes)).parents[1]
+    counts = ClassCounts.from_sequences(folder / "*" / "*.fasta", k=k, binary=binary)
+    assert counts.kind == ("binary" if binary else "count")
+    assert counts.class_count.tolist() == [3, 3, 3]
+    assert table_of(counts) == expected_of(genomes, k, binary)
+
+
+def test_a_record_is_a_row(genomes):
+    paths = list(genomes)
+
+    def label(header):
+        return header.split()[0][-1]
+
+    counts = ClassCounts.from_sequences(paths, label, k=7, records=True)
+    assert counts.class_count.tolist() == [9, 9]
+    assert table_of(counts) == expected_of(genomes, 7, True, by_record=label)
+    headers = [name for records in genomes.values() for name, _ in records]
+    by_header = {name.split()[0]: label(name) for name in headers}
+    for labels in (by_header, [label(name) for name in headers]):
+        same = ClassCounts.from_sequences(paths, labels, k=7, records=True)
+        assert same == counts
+
+
+def test_labels_of_files(genomes):
+    paths = list(genomes)
+    folders = [path.parent.name for path in paths]
+    expected = ClassCounts.from_sequences(paths, k=9)
+    for labels in (
+        folders,
+        np.array(folders),
+        dict(zip(map(str, paths), folders, strict=True)),
+        {path.name: own for path, own in zip(paths, folders, strict=True)},
+        {path.stem: own for path, own in zip(paths, folders, strict=True)},
+        lambda path: Path(path).parent.name,
+    ):
+        assert ClassCounts.from_sequences(paths, labels, k=9) == expected
+
+
+def test_rows_without_a_label_are_left_out(genomes):
+    paths = list(genomes)
+    labels = [None if path.parent.name == "b" else path.parent.name for path in paths]
+    counts = ClassCounts.from_sequences(paths, labels, k=9)
+    expected = expected_of(genomes, 9, True)
+    del expected["b"]
+    assert table_of(counts) == expected
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_files_are_told_by_their_content(genomes, tmp_path, pack):
+    paths = []
+    for number, path in enumerate(genomes):
+        data = path.read_bytes()
+        half = data.index(b"\n", len(data) // 2) + 1
+        paths.append(tmp_path / f"{number}.anything")
+        # Two packed parts in one file, as sequencers write them.
+        paths[-1].write_bytes(pack(data[:half]) + pack(data[half:]))
+    folders = [path.parent.name for path in genomes]
+    packed = ClassCounts.from_sequences(paths, folders, k=9)
+    assert packed == ClassCounts.from_sequences(list(genomes), k=9)
+    paths[4].write_bytes(paths[4].read_bytes()[:-20])
+    with pytest.raises(ValueError, match="cut off or damaged"):
+        ClassCounts.from_sequences(paths, folders, k=9)
+
+
+@pytest.mark.parametrize("n", [1, 3, 6, 8])
+@pytest.mark.parametrize("binary", [True, False])
+def test_bytes_in_a_row(tmp_path, n, binary):
+    rng = np.random.default_rng(n)
+    paths, labels, expected = [], [], {}
+    for i in range(8):
+        data = rng.choice([0, 10, 65, 255], int(rng.integers(0, 400))).astype(np.uint8)
+        paths.append(tmp_path / f"{i}.bin")
+        paths[-1].write_bytes(data.tobytes())
+        labels.append("xy"[i % 2])
+        grams = [data[j : j + n].tobytes().hex() for j in range(len(data) - n + 1)]
+        expected.setdefault(labels[-1], Counter()).update(
+            set(grams) if binary else grams
+        )
+    counts = ClassCounts.from_bytes(paths, labels, n=n, binary=binary)
+    assert table_of(counts) == {label: dict(own) for label, own in expected.items()}
+    assert counts.class_count.tolist() == [4, 4]
+
+
+def test_files_longer_than_a_piece_are_counted_whole(tmp_path, monkeypatch):
+    from bayesieve.sequences import _reading
+
+    rng = np.random.default_rng(3)
+    write_fasta(
+        tmp_path / "a.fa", [("a", random_bases(rng, 9_000)), ("b", "ACGT" * 900)]
+    )
+    write_fasta(tmp_path / "b.fa", [("c", random_bases(rng, 5_000))])
+    paths = [tmp_path / "a.fa", tmp_path / "b.fa"]
+    whole = ClassCounts.from_sequences(paths, ["a", "b"], k=21)
+    raw = ClassCounts.from_bytes(paths, ["a", "b"], n=5)
+    monkeypatch.setattr(_reading, "PIECE_BYTES", 100)
+    assert ClassCounts.from_sequences(paths, ["a", "b"], k=21) == whole
+    assert ClassCounts.from_bytes(paths, ["a", "b"], n=5) == raw
+
+
+@pytest.mark.parametrize(
+    "options", [{"memory_budget": 1}, {"n_jobs": 2}, {"n_jobs": -1}]
+)
+@pytest.mark.parametrize("merge", [False, True])
+def test_budget_and_threads_change_nothing(genomes, tmp_path, options, merge):
+    paths = list(genomes)
+    counts = ClassCounts.from_sequences(paths, k=13, merge_copies=merge)
+    same = ClassCounts.from_sequences(
+        paths, k=13, merge_copies=merge, spill_folder=tmp_path, **options
+    )
+    assert same == counts
+    assert not list(tmp_path.glob("*.spill*"))
+    if merge:
+        assert same.copies.is_same(counts.copies)
+
+
+def test_copies_are_kmers_of_the_same_rows(genomes):
+    paths = list(genomes)
+    k = 13
+    rows = [
+        {kmer for _, bases in records for kmer in canonical_kmers(bases, k)}
+        for records in genomes.values()
+    ]
+    patterns = {}
+    for kmer in sorted(set.union(*rows)):
+        patterns.setdefault(tuple(kmer in row for row in rows), []).append(kmer)
+    counts = ClassCounts.from_sequences(paths, k=k, merge_copies=True)
+    members = [counts.copies.members(i).tolist() for i in range(len(counts.copies))]
+    assert sorted(members) == sorted(patterns.values())
+    assert counts.feature_names.tolist() == [own[0] for own in members]
+    assert counts.copies.members_of([3, 0])[0].tolist() == members[3]
+    assert counts.copies.n_features == sum(map(len, members))
+    plain = ClassCounts.from_sequences(paths, k=k)
+    assert table_of(counts) == {
+        label: {
+            name: own[name] for name in counts.feature_names.tolist() if name in own
+        }
+        for label, own in table_of(plain).items()
+    }
+    chosen = counts.select([5, 2])
+    assert [own.tolist() for own in chosen.copies.members_of([0, 1])] == [
+        members[5],
+        members[2],
+    ]
+
+
+def test_rare_kmers_are_left_out(genomes):
+    paths = list(genomes)
+    everything = table_of(ClassCounts.from_sequences(paths, k=8))
+    total = sum((Counter(own) for own in everything.values()), Counter())
+    for min_df, least in ((2, 2), (0.5, 5)):
+        counts = ClassCounts.from_sequences(paths, k=8, min_df=min_df)
+        kept = {name for name, count in total.items() if count >= least}
+        assert set(counts.feature_names.tolist()) == kept
+
+
+def test_files_keep_counts_of_kmers(genomes, tmp_path):
+    for merge in (False, True):
+        counts = ClassCounts.from_sequences(list(genomes), k=17, merge_copies=merge)
+        counts.save(tmp_path / "c.npz")
+        again = ClassCounts.load(tmp_path / "c.npz")
+        assert again == counts
+        assert again.feature_names == counts.feature_names
+        if merge:
+            assert again.copies.is_same(counts.copies)
+
+
+def test_parts_add_up(genomes):
+    paths = list(genomes)
+    parts = [ClassCounts.from_sequences(paths[i : i + 3], k=9) for i in (0, 3, 6)]
+    whole = ClassCounts.from_sequences(paths, k=9)
+    assert parts[0] + parts[1] + parts[2] == whole
+    merged = [
+        ClassCounts.from_sequences(paths[i : i + 3], k=9, merge_copies=True)
+        for i in (0, 3)
+    ]
+    with pytest.raises(ValueError, match="copies were merged"):
+        merged[0] + merged[1]
+
+
+def test_selection_is_that_of_the_table(genomes):
+    counts = ClassCounts.from_sequences(list(genomes), k=11)
+    dense = np.asarray(
+        counts.feature_count.toarray()
+        if hasattr(counts.feature_count, "toarray")
+        else counts.feature_count
+    )
+    plain = ClassCounts(counts.classes, counts.class_count, dense, kind="binary")
+    found, expected = (solve_bernoulli(own, 5) for own in (counts, plain))
+    assert found.support.tolist() == expected.support.tolist()
+    assert found.certificate == expected.certificate
+
+
+# ------------------------------------------------------------------ checkpoints
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    rng = np.random.default_rng(4)
+    for i in range(12):
+        write_fasta(tmp_path / f"{i:02}.fa", [("r", random_bases(rng, 3_000))])
+    pattern, folder = str(tmp_path / "*.fa"), tmp_path / "kept"
+    labels = ["ab"[i % 2] for i in range(12)]
+    expected = ClassCounts.from_sequences(pattern, labels, k=19, merge_copies=True)
+    # Kills itself after the fifth file is on disk.
+    program = f"""
+import os, signal
+from bayesieve import ClassCounts
+from bayesieve.counts import _checkpoint, _from_sequences
+_checkpoint.SAVE_SECONDS = 0.0
+saved = []
+save = _from_sequences._KeyParts.save
+def then_die(self, counts, path):
+    save(self, counts, path)
+    saved.append(path)
+    if len(saved) == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+_from_sequences._KeyParts.save = then_die
+ClassCounts.from_sequences({pattern!r}, {labels!r}, k=19, checkpoint={str(folder)!r})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], timeout=HANGS, check=False, capture_output=True
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    read = []
+    original = _checkpoint.Checkpoint.resume
+
+    def noting(self, paths):
+        read.append(original(self, paths))
+        return read[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_checkpoint.Checkpoint, "resume", noting)
+        counts = ClassCounts.from_sequences(
+            pattern, labels, k=19, checkpoint=folder, merge_copies=True
+        )
+    assert len(read[0]) == 5  # files that were not read again
+    assert counts == expected
+    assert counts.copies.is_same(expected.copies)
+    with pytest.raises(ValueError, match="checkpoint"):
+        ClassCounts.from_sequences(pattern, labels, k=20, checkpoint=folder)
+    with pytest.raises(ValueError, match="checkpoint"):
+        ClassCounts.from_sequences(pattern, labels[::-1], k=19, checkpoint=folder)
+
+
+def test_a_checkpoint_of_records(genomes, tmp_path):
+    paths = list(genomes)
+    labels = {name: name[-1] for records in genomes.values() for name, _ in records}
+    options = {"k": 9, "records": True}
+    expected = ClassCounts.from_sequences(paths, labels, **options)
+    for _ in range(2):
+        counts = ClassCounts.from_sequences(
+            paths, labels, checkpoint=tmp_path / "kept", **options
+        )
+        assert counts == expected
+    with pytest.raises(ValueError, match="must not depend on the files before"):
+        ClassCounts.from_sequences(
+            paths, list(labels.values()), checkpoint=tmp_path / "other", **options
+        )
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"ACGT\n", "line 1: a FASTA file begins with '>'"),
+        (b"", "Got 0 records and no base"),
+        (b">a\n", "Got 1 records and no base"),
+        (b">a\nMKVLAAGIVGLPNQWERTYFP\n", "must hold DNA or RNA"),
+        (b"@a\nACGT\n+\nII\n", "too few"),
+        (b"a,b\n1,2\n", "begins with '>'"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, told):
+    path = tmp_path / "odd.fasta"
+    path.write_bytes(content)
+    before = threading.active_count()
+    with pytest.raises(ValueError, match=re.escape(told)) as error:
+        ClassCounts.from_sequences([path], ["a"], k=3)
+    assert "odd.fasta" in str(error.value)
+    assert "\n" not in str(error.value)
+    # A thread left to the garbage collector once waited for the thread it ran in.
+    assert threading.active_count() == before
+
+
+def test_wrong_arguments_are_told(genomes):
+    paths = list(genomes)
+    for options, told in [
+        ({"k": 32}, "must be an int in 1..31. Got 32"),
+        ({"k": 2.5}, "must be an int in 1..31. Got 2.5"),
+        ({"canonical": 1}, "must be True or False. Got 1"),
+        ({"labels": ["a"]}, "one label for each file. Got 1 labels and 9 files"),
+        ({"labels": {"g0": "a"}}, "must name every row"),
+        ({"labels": "abc"}, "must be an array, a mapping or a function. Got str"),
+        ({"records": True}, "must be given with records=True"),
+        ({"records": True, "labels": ["a"]}, "one label for each record"),
+        ({"min_df": 2, "binary": False}, "needs binary=True"),
+        ({"memory_budget": 0}, "memory_budget"),
+        ({"spill_folder": "/no/such/folder"}, "spill_folder"),
+        ({"labels": [None] * 9}, "at least one row"),
+        ({"classes": ["a", "b"]}, "'c'"),
+    ]:
+        with pytest.raises(
+            (ValueError, TypeError, FileNotFoundError), match=re.escape(told)
+        ):
+            ClassCounts.from_sequences(paths, **options)
+    with pytest.raises(TypeError, match="an empty list"):
+        ClassCounts.from_sequences([])
+    with pytest.raises((ValueError, FileNotFoundError), match="nowhere"):
+        ClassCounts.from_sequences("nowhere/*.fa")
+    with pytest.raises(ValueError, match=re.escape("must be an int in 1..8. Got 9")):
+        ClassCounts.from_bytes(paths, n=9)
+
+
+# ------------------------------------------------------------------ another tool
+
+
+@pytest.mark.skipif(
+    shutil.which("jellyfish") is None, reason="jellyfish is not installed"
+)
+@pytest.mark.parametrize("k", [5, 17, 31])
+def test_counts_are_those_of_jellyfish(genomes, tmp_path, k):
+    paths = list(genomes)
+    upper = tmp_path / "upper.fa"  # of U, Jellyfish knows nothing
+    text = "\n".join(path.read_text() for path in paths)
+    lines = [
+        line if line.startswith(">") else line.upper().replace("U", "T")
+        for line in text.split("\n")
+    ]
+    upper.write_text("\n".join(lines))
+    index = tmp_path / "index.jf"
+    count = ["jellyfish", "count", "-m", str(k), "-s", "1M", "-C", "-o", index, upper]
+    subprocess.run(count, check=True, timeout=HANGS)
+    dumped = subprocess.run(
+        ["jellyfish", "dump", "-c", index],
+        check=True,
+        capture_output=True,
+        timeout=HANGS,
+    )
+    expected = dict(line.split() for line in dumped.stdout.decode().splitlines())
+    counts = ClassCounts.from_sequences([upper], ["all"], k=k, binary=False)
+    assert table_of(counts) == {"all": {name: int(n) for name, n in expected.items()}}
+
+
+def test_real_files_of_this_machine_are_rows(tmp_path):
+    # Any two programs: windows that are counted are windows that are there.
+    programs = [Path(sys.executable).resolve(), Path(np._core.__file__).resolve()]
+    small = []
+    for i, path in enumerate(programs):
+        small.append(tmp_path / f"{i}")
+        with path.open("rb") as file:
+            small[-1].write_bytes(file.read(50_000))
+    counts = ClassCounts.from_bytes(small, ["a", "b"], n=4)
+    contents = [path.read_bytes() for path in small]
+    rng = np.random.default_rng(0)
+    for column in rng.choice(counts.n_features, 50).tolist():
+        gram = bytes.fromhex(counts.feature_names[column])
+        there = [float(gram in content) for content in contents]
+        assert counts.feature_count[:, column].tolist() == there
+
+
+def test_a_spill_folder_that_cannot_be_written(genomes, tmp_path):
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    folder.chmod(0o500)
+    if os.access(folder, os.W_OK):
+        pytest.skip("this user may write anywhere")
+    with pytest.raises(OSError, match="spill"):
+        ClassCounts.from_sequences(
+            list(genomes), k=9, memory_budget=1, spill_folder=folder
+        )

@@ -1,0 +1,315 @@
+"""Naive Bayes on raw sequences: the same model as on a matrix of k-mers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.model_selection import cross_val_score
+
+from bayesieve import (
+    ClassCounts,
+    SelectiveBernoulliNB,
+    SparseBernoulliNB,
+    SparseMultinomialNB,
+    SparseSequenceNB,
+    load_model,
+    save_model,
+)
+
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
+
+
+def kmers_of(sequence, k):
+    for part in re.split("[^ACGT]+", sequence.upper().replace("U", "T")):
+        for i in range(len(part) - k + 1):
+            kmer = part[i : i + k]
+            yield min(kmer, kmer.translate(COMPLEMENT)[::-1])
+
+
+def matrix_of(sequences, k):
+    """A plain twin: the names of all k-mers, and how often each row has each."""
+    names = sorted({kmer for row in sequences for kmer in kmers_of(row, k)})
+    place = {name: i for i, name in enumerate(names)}
+    table = np.zeros((len(sequences), len(names)))
+    for i, row in enumerate(sequences):
+        for kmer in kmers_of(row, k):
+            table[i, place[kmer]] += 1
+    return names, table
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Eighty sequences; each class has a stretch that most of its rows have."""
+    rng = np.random.default_rng(0)
+
+    def bases(size):
+        return "".join(rng.choice(list("ACGTn"), size, p=[0.245] * 4 + [0.02]))
+
+    stretches = {label: "".join(rng.choice(list("ACGT"), 30)) for label in "abc"}
+    labels = np.array(["abc"[i % 3] for i in range(80)])
+    sequences = []
+    for label in labels:
+        row = bases(150)
+        if rng.random() < 0.85:
+            row += stretches[label]
+        if rng.random() < 0.15:
+            row += stretches["a"]
+        sequences.append(row + bases(50))
+    return sequences, labels, stretches
+
+
+@pytest.fixture
+def files(planted, tmp_path):
+    sequences, labels, _ = planted
+    paths = []
+    for i, row in enumerate(sequences):
+        paths.append(tmp_path / f"{i:02}.fa")
+        lines = [row[j : j + 70] for j in range(0, len(row), 70)]
+        paths[-1].write_text(f">s{i}\n" + "\n".join(lines) + "\n")
+    return paths, labels
+
+
+@pytest.mark.parametrize(
+    ("model", "k"),
+    [("bernoulli", 5), ("bernoulli", "bic"), ("multinomial", 5), ("multinomial", 0.01)],
+)
+def test_the_model_is_that_of_the_matrix(planted, model, k):
+    sequences, labels, _ = planted
+    names, table = matrix_of(sequences, 9)
+    found = SparseSequenceNB(k, length=9, model=model, merge_copies=False)
+    found.fit(sequences, labels)
+    make = SparseBernoulliNB if model == "bernoulli" else SparseMultinomialNB
+    expected = make(k).fit(table, labels)
+    assert found.support_terms_ == [names[j] for j in expected.support_indices_]
+    assert found.n_features_in_ == len(names)
+    assert found.certificate_ == expected.certificate_
+    np.testing.assert_allclose(
+        found.predict_proba(sequences), expected.predict_proba(table), rtol=1e-12
+    )
+
+
+def test_copies_are_one_feature(planted):
+    sequences, labels, stretches = planted
+    names, table = matrix_of(sequences, 11)
+    columns = {}
+    for name, column in zip(names, (table > 0).T, strict=True):
+        columns.setdefault(column.tobytes(), []).append(name)
+    first = [names.index(own[0]) for own in columns.values()]
+    expected = SparseBernoulliNB(3).fit(table[:, first], labels)
+    model = SparseSequenceNB(3, length=11).fit(sequences, labels)
+    chosen = [list(columns.values())[j] for j in expected.support_indices_]
+    assert model.members_ == chosen
+    assert model.support_terms_ == [own[0] for own in chosen]
+    np.testing.assert_allclose(
+        model.predict_proba(sequences),
+        expected.predict_proba(table[:, first]),
+        rtol=1e-12,
+    )
+    # The planted stretches are what was found, each with its members.
+    for stretch in stretches.values():
+        inner = set(kmers_of(stretch, 11))
+        assert any(len(inner & set(own)) >= len(inner) - 2 for own in model.members_)
+
+
+@pytest.mark.parametrize("k", [4, "1se", "cv"])
+def test_weights_are_those_of_the_matrix(planted, k):
+    sequences, labels, _ = planted
+    names, table = matrix_of(sequences, 9)
+    model = SparseSequenceNB(k, length=9, weights=True, merge_copies=False)
+    model.fit(sequences, labels)
+    if k == 4:
+        expected = SelectiveBernoulliNB(k=4).fit(table, labels)
+        assert model.support_terms_ == [names[j] for j in expected.support_indices_]
+        np.testing.assert_allclose(
+            model.predict_proba(sequences), expected.predict_proba(table), rtol=1e-6
+        )
+    else:
+        assert model.lambda_ in (model.lambda_best_, model.lambda_1se_)
+    assert model.score(sequences, labels) > 0.6
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_files_are_rows_like_strings(planted, files, weights):
+    sequences, labels, _ = planted
+    paths, _ = files
+    model = SparseSequenceNB(5, length=15, weights=weights).fit(sequences, labels)
+    for other in (
+        SparseSequenceNB(5, length=15, weights=weights).fit(paths, labels),
+        SparseSequenceNB(5, length=15, weights=weights).fit_files(paths, labels),
+        SparseSequenceNB(5, length=15, weights=weights).fit_files(
+            str(paths[0].parent / "*.fa"), labels
+        ),
+    ):
+        assert other.support_terms_ == model.support_terms_
+        assert other.members_ == model.members_
+        expected = model.predict_proba(sequences)
+        np.testing.assert_allclose(other.predict_proba(paths), expected, rtol=1e-12)
+        mixed = [*sequences[:3], *paths[3:6], sequences[6].encode()]
+        np.testing.assert_allclose(other.predict_proba(mixed), expected[:7], rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_records_of_a_file_are_rows(planted, tmp_path, weights):
+    sequences, labels, _ = planted
+    path = tmp_path / "all.fasta"
+    lines = [
+        f">{i} {own}\n{row}"
+        for i, (row, own) in enumerate(zip(sequences, labels, strict=True))
+    ]
+    path.write_text("\n".join(lines))
+    expected = SparseSequenceNB(5, length=15, weights=weights).fit(sequences, labels)
+    for given in (labels, lambda header: header.split()[1]):
+        model = SparseSequenceNB(5, length=15, weights=weights)
+        model.fit_files(path, given, records=True)
+        np.testing.assert_allclose(
+            model.predict_proba(sequences),
+            expected.predict_proba(sequences),
+            rtol=1e-12,
+        )
+
+
+def test_bytes_of_files(tmp_path):
+    rng = np.random.default_rng(1)
+    paths, labels = [], []
+    for i in range(30):
+        paths.append(tmp_path / f"{i}.bin")
+        data = rng.integers(0, 256, 500).astype(np.uint8).tobytes()
+        labels.append(i % 2)
+        if i % 2:
+            data = data[:200] + b"\x7fELF\x00\x01\x02\x03" + data[200:]
+        paths[-1].write_bytes(data)
+    model = SparseSequenceNB(1, alphabet="bytes").fit(paths, labels)
+    assert model.members_[0][0] == model.support_terms_[
+        0
+    ] == b"ELF\x00\x01\x02".hex() or (b"\x7fELF\x00\x01".hex() in model.members_[0])
+    assert model.predict(paths).tolist() == labels
+    data = [path.read_bytes() for path in paths]
+    assert (model.predict_proba(data) == model.predict_proba(paths)).all()
+    same = SparseSequenceNB(1, alphabet="bytes").fit_files(paths, labels)
+    assert same.members_ == model.members_
+
+
+def test_chunks_give_what_all_rows_give(planted):
+    sequences, labels, _ = planted
+    options = {"length": 9, "merge_copies": False}
+    whole = SparseSequenceNB(4, **options).fit(sequences, labels)
+    parts = SparseSequenceNB(4, **options)
+    for first in range(0, 80, 16):
+        part = slice(first, first + 16)
+        parts.partial_fit(sequences[part], labels[part], classes=["a", "b", "c"])
+        if first == 0:
+            assert parts.counts_.class_count.sum() == 16
+    assert parts.support_terms_ == whole.support_terms_
+    with pytest.raises(ValueError, match=r"'merge_copies' parameter .* must be False"):
+        SparseSequenceNB(4).partial_fit(sequences, labels, classes=["a", "b", "c"])
+
+
+def test_a_saved_model_is_the_model(planted, tmp_path):
+    sequences, labels, _ = planted
+    for options in (
+        {},
+        {"weights": True},
+        {"keep_counts": True, "model": "multinomial"},
+    ):
+        model = SparseSequenceNB(4, length=13, **options).fit(sequences, labels)
+        save_model(model, tmp_path / "m.model")
+        again = load_model(tmp_path / "m.model")
+        assert again.members_ == model.members_
+        assert (again.predict_proba(sequences) == model.predict_proba(sequences)).all()
+
+
+def test_explanations_add_up(planted):
+    sequences, labels, _ = planted
+    model = SparseSequenceNB(4, length=13).fit(sequences, labels)
+    found = model.explain(sequences[:9])
+    values = found.values
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    joint = model.predict_joint_log_proba(sequences[:9])
+    np.testing.assert_allclose(
+        found.base + values.sum(axis=1) - joint,
+        np.broadcast_to((found.base + values.sum(axis=1) - joint)[:, :1], joint.shape),
+        atol=1e-9,
+    )
+
+
+def test_cross_validation_takes_lists_of_sequences(planted):
+    sequences, labels, _ = planted
+    scores = cross_val_score(SparseSequenceNB(6, length=13), sequences, labels, cv=4)
+    assert scores.mean() > 0.5
+
+
+def test_counts_are_taken(planted, files):
+    paths, labels = files
+    counts = ClassCounts.from_sequences(paths, labels, k=13, merge_copies=True)
+    model = SparseSequenceNB(4, length=13).fit_counts(counts)
+    expected = SparseSequenceNB(4, length=13).fit_files(paths, labels)
+    assert model.members_ == expected.members_
+    assert (model.predict_proba(paths) == expected.predict_proba(paths)).all()
+
+
+def test_too_many_kmers_for_a_choice_are_told(planted):
+    sequences, labels, _ = planted
+    model = SparseSequenceNB("1se", length=9, weights=True, memory_budget=10_000)
+    with pytest.raises(ValueError, match="a larger memory_budget or min_df"):
+        model.fit(sequences, labels)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("ACGT", "Got a single str"),
+        ([], "Got none"),
+        ([1, 2], "Got int 1 in row 0"),
+        (["ACGT", None], "Got a missing value in row 1"),
+        (["ACGT", float("nan")], "Got a missing value in row 1"),
+        (["genomes/one.fasta", "genomes/two.fasta"], "pathlib.Path"),
+        (["MKVLAAGIVGLPNQWERTYFP"] * 2, "the letters A, C, G, T or U, and N"),
+        (np.array([["ACGT"]]), "in one dimension"),
+        ({"a": 1}, "Got dict"),
+    ],
+)
+def test_rows_that_are_none_are_told(planted, rows, told):
+    sequences, labels, _ = planted
+    fitted = SparseSequenceNB(2, length=9).fit(sequences, labels)
+    for call in (
+        lambda: SparseSequenceNB(2, length=3).fit(rows, [0, 1]),
+        lambda: fitted.predict(rows),
+    ):
+        with pytest.raises(ValueError, match=re.escape(told)) as error:
+            call()
+        assert "SparseSequenceNB needs a list of sequences" in str(error.value)
+
+
+def test_wrong_parameters_are_told(planted, files):
+    sequences, labels, _ = planted
+    paths, _ = files
+    for model, told in [
+        (SparseSequenceNB(length=32), "'length'"),
+        (SparseSequenceNB(alphabet="rna"), "'alphabet'"),
+        (SparseSequenceNB("1se"), "weights=True chooses"),
+        (SparseSequenceNB(weights=True, k="all"), "Got 'all'"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            model.fit(sequences, labels)
+    with pytest.raises(ValueError, match=r"must be an int in 1\.\.8\. Got 9"):
+        SparseSequenceNB(alphabet="bytes", length=9).fit(paths, labels)
+    with pytest.raises(ValueError, match="as bytes"):
+        SparseSequenceNB(alphabet="bytes").fit(sequences, labels)
+    with pytest.raises(ValueError, match="one label for each sequence"):
+        SparseSequenceNB().fit(sequences, labels[:-1])
+    with pytest.raises(ValueError, match="'records' parameter"):
+        SparseSequenceNB(alphabet="bytes").fit_files(paths, labels, records=True)
+    with pytest.raises(ValueError, match="no row has"):
+        SparseSequenceNB().fit(["ACGT", "CCCC"], [0, 1])
+
+
+def test_no_other_engine_scores_sequences(planted):
+    from bayesieve import to_sql
+
+    sequences, labels, _ = planted
+    model = SparseSequenceNB(2, length=9).fit(sequences, labels)
+    with pytest.raises(ValueError, match="cannot be exported"):
+        to_sql(model, "t")
