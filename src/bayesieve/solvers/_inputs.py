@@ -12,7 +12,9 @@ from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning, GapWarning
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._certificate import Certificate
+from bayesieve.solvers._device_table import DeviceTable, device_table
 from bayesieve.solvers._logs import Floats
+from bayesieve.utils._device_arrays import in_host_memory, is_on_device, to_host
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_user
 
@@ -28,8 +30,13 @@ __all__ = [
 ]
 
 
-def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
-    """The (K, m) table of a ClassCounts or an array, float64, dense or CSC."""
+def count_table(
+    counts: Any, *, kinds: tuple[str, ...], solver: str, on_device: bool = False
+) -> Any:
+    """The (K, m) table of a ClassCounts or an array, float64, dense or CSC.
+
+    With ``on_device`` counts that lie on a device stay there, as a `DeviceTable`.
+    """
     if isinstance(counts, ClassCounts):
         if counts.kind not in kinds:
             allowed = " or ".join(repr(kind) for kind in kinds)
@@ -42,6 +49,12 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
                 f"Got one class: {counts.classes.tolist()[0]!r}."
             )
         return counts.feature_count
+    counts = in_host_memory(counts)
+    if on_device:
+        there = device_table(counts, solver=solver)
+        if isinstance(there, DeviceTable):
+            return there
+        counts = counts if there is None else there
     if sp.issparse(counts):
         refuse_malformed(counts)
         table = sp.csc_array(counts, dtype=np.float64)
@@ -52,7 +65,7 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
     else:
         try:
             table = np.ascontiguousarray(counts, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError) as error:  # the last is PyTorch's
             raise ValueError(
                 f"{solver} needs a ClassCounts or a table of numbers, one row for each "
                 f"class. Got {type(counts).__name__} that is none: {error}."
@@ -134,6 +147,9 @@ def check_limits(time_limit: Any, node_limit: Any, *, solver: str) -> None:
 
 def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
     """Smoothing as an array of one value, or one for each feature."""
+    alpha = in_host_memory(alpha)
+    if is_on_device(alpha):
+        alpha = to_host(alpha)
     values = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     if values.ndim != 1 or values.shape[0] not in (1, n_features):
         raise ValueError(

@@ -34,7 +34,7 @@ from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import certify, multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem
 from bayesieve.solvers._rule_input import rules_of
-from bayesieve.solvers._rules import Rules
+from bayesieve.solvers._rules import Rules, check_device_rules
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._drawing import drawn
 from bayesieve.utils._warnings import warn_user
@@ -162,7 +162,7 @@ def sparsity_path(
     check_limits(time_limit, None, solver=name)
     n_features = getattr(counts, "n_features", None)
     if n_features is None:
-        n_features = np.shape(counts)[-1]
+        n_features = (getattr(counts, "shape", None) or np.shape(counts))[-1]
     rules = rules_of(
         n_features,
         getattr(counts, "feature_names", None),
@@ -175,7 +175,10 @@ def sparsity_path(
         owner=name,
     )
     if model == "multinomial":
-        problem = multinomial_problem(counts, alpha, rules=rules, solver=name)
+        check_device_rules(counts, rules, solver=name)
+        problem = multinomial_problem(
+            counts, alpha, rules=rules, on_device=True, solver=name
+        )
         rows = counts.class_count.sum() if isinstance(counts, ClassCounts) else math.nan
         return multinomial_path(
             problem, ks, n_rows=float(rows), exact=exact, time_limit=time_limit

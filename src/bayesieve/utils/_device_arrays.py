@@ -1,0 +1,112 @@
+"""Arrays of PyTorch, CuPy and the like: the only file that knows these libraries.
+
+Nothing here imports one of them: whoever passes an array has done so. What lies in the
+memory of the host is read there, as NumPy or SciPy sees it; for the rest the package
+speaks the array API, by array-api-compat.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesieve.utils._optional import optional_module
+
+__all__ = [
+    "as_float64",
+    "device_of",
+    "in_host_memory",
+    "is_on_device",
+    "namespace",
+    "to_host",
+]
+
+
+def _is_of(array: Any, library: str, name: str) -> bool:
+    """Whether an array is of this type, without importing its library."""
+    kind = getattr(sys.modules.get(library), name, None)
+    return kind is not None and isinstance(array, kind)
+
+
+def in_host_memory(array: Any) -> Any:
+    """An array in the memory of the host as NumPy or SciPy sees it; others unchanged.
+
+    Tensors of PyTorch on its CPU device are not copied, nor are arrays of JAX.
+    """
+    if _is_of(array, "torch", "Tensor") and array.device.type == "cpu":
+        tensor = array.detach()
+        if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no such numbers
+            tensor = tensor.float()
+        layout = str(tensor.layout)
+        if layout == "torch.strided":
+            return tensor.numpy()
+        if layout == "torch.sparse_csr":
+            start, minor = tensor.crow_indices(), tensor.col_indices()
+            make = sparse.csr_array
+        elif layout == "torch.sparse_csc":
+            start, minor = tensor.ccol_indices(), tensor.row_indices()
+            make = sparse.csc_array
+        else:
+            return array
+        parts = (tensor.values().numpy(), minor.numpy(), start.numpy())
+        return make(parts, shape=tuple(tensor.shape))
+    if _is_of(array, "jax", "Array") and {d.platform for d in array.devices()} == {
+        "cpu"
+    }:
+        return np.asarray(array)
+    return array
+
+
+def is_on_device(array: Any) -> bool:
+    """Whether this is an array, dense or sparse, that NumPy does not read in place."""
+    if isinstance(array, np.ndarray | np.generic):
+        return False
+    return (
+        _is_of(array, "torch", "Tensor")
+        or type(array).__module__.startswith("cupyx.scipy.sparse")
+        or hasattr(array, "__array_namespace__")
+    )
+
+
+def namespace(array: Any, *, purpose: str) -> Any:
+    """The functions of the array API for this array."""
+    compat = optional_module("array_api_compat", purpose=purpose, extra="arrays")
+    return compat.array_namespace(array)
+
+
+def device_of(array: Any) -> Any:
+    """Where a dense array lies, as the array API names it."""
+    return optional_module(
+        "array_api_compat", purpose="an array on a device", extra="arrays"
+    ).device(array)
+
+
+def as_float64(xp: Any, array: Any, *, owner: str) -> Any:
+    """The array as float64, copied only if it must be; refused where there is none."""
+    try:
+        converted = xp.astype(array, xp.float64, copy=False)
+    except (TypeError, RuntimeError) as error:
+        converted, reason = None, f" ({error})"
+    else:
+        reason = ""
+    if converted is None or converted.dtype != xp.float64:
+        raise TypeError(
+            f"{owner} adds in float64, which the device must have. Got an array on "
+            f"{device_of(array)}, which has none{reason}. "
+            "Hint: pass the counts as a NumPy array."
+        )
+    return converted
+
+
+def to_host(array: Any) -> np.ndarray:
+    """A copy of a dense array as NumPy has it."""
+    if _is_of(array, "torch", "Tensor"):
+        return np.asarray(array.detach().cpu().numpy())
+    if _is_of(array, "cupy", "ndarray"):
+        return np.asarray(array.get())
+    if _is_of(array, "jax", "Array"):
+        return np.asarray(array)
+    return np.from_dlpack(array, device="cpu")
