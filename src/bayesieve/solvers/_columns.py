@@ -47,6 +47,16 @@ class ColumnTable:
         totals, whole, filled, histogram = self._core.scan()
         return totals, float(whole), int(filled), histogram
 
+    def level_of(
+        self, wanted: int, levels: Floats, above: NDArray[np.int64]
+    ) -> float:
+        """The largest of falling totals that so many columns reach.
+
+        ``above`` says how many reach each.
+        """
+        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
+        return float(levels[position])
+
     def witnesses(self, class_totals: Floats) -> NDArray[np.int64]:
         """Few columns that have every class of positive total between them."""
         return _as_int64(self._core.witnesses(class_totals))
@@ -84,10 +94,13 @@ class ColumnTable:
         return sums
 
     def promising(
-        self, shares: Floats, accuracy: float, n: int
+        self, shares: Floats, accuracy: float, n: int, least: float
     ) -> tuple[NDArray[np.int64], Floats]:
-        """Columns with a count, at least the n of largest gain at p, and their gains."""
-        columns = self.with_total(0.0)
+        """Columns with a count, at least the n of largest gain at p, and their gains.
+
+        Those of smaller totals than this need not be looked at.
+        """
+        columns = self.with_total(least)
         return columns, self.gains(shares, accuracy)[columns]
 
     def is_whole(self) -> bool:

@@ -38,6 +38,7 @@ class DeviceColumns(ColumnTable):
     def __init__(self, counts: DeviceTable, alpha: Floats) -> None:
         self.counts, self.alpha = counts, alpha
         self.n_classes, self.n_features = counts.shape
+        self._exact_from = math.inf  # where the histogram of totals is no estimate
         # Columns whose total reaches a level, all of them, once the first pass is done.
         self._kept: tuple[float, NDArray[np.int64], ColumnTable] | None = None
 
@@ -118,7 +119,7 @@ class DeviceColumns(ColumnTable):
             columns = np.concatenate([one for one, _ in kept])
             counts = np.hstack([one for _, one in kept])
             part = ColumnTable(counts, self._alpha_at(columns))
-            self._kept = floor, columns, part
+            self._kept, self._exact_from = (floor, columns, part), floor
             first = _bin_of(floor)
             histogram[first:] = part.scan()[3][first:]
         return class_sums.sum(axis=0), math.fsum(table.numbers(whole)), n_filled, (
@@ -138,6 +139,50 @@ class DeviceColumns(ColumnTable):
         few = np.flatnonzero((histogram > 0) & (above <= KEPT_COLUMNS))
         floor = _edge_of(int(few[0])) if few.shape[0] else math.inf
         return floor, histogram
+
+    def level_of(
+        self, wanted: int, levels: Floats, above: NDArray[np.int64]
+    ) -> float:
+        """The largest of falling totals that so many columns reach.
+
+        Below those that are fetched the numbers are estimates: there they are counted,
+        about where they say, so that the level is that of a table on the host.
+        """
+        found = super().level_of(wanted, levels, above)
+        if found >= self._exact_from:
+            return found
+        low, high = 0, _bin_of(self._exact_from)  # reached by enough, and by too few
+        tried, step = _bin_of(found), 1
+        while high - low > 1:
+            tried = min(max(tried, low + 1), high - 1)
+            enough, enough_above = (
+                n >= wanted for n in self._reached([_edge_of(tried), _edge_of(tried + 1)])
+            )
+            if enough_above:
+                low, tried = tried + 1, tried + step
+            elif enough:
+                return _edge_of(tried)
+            else:
+                high, tried = tried, tried - step
+            step *= 2
+        return _edge_of(low)
+
+    def _reached(self, levels: list[float]) -> list[int]:
+        """How many columns with a count have a total of at least each of some."""
+        xp, found = self.counts.xp, []
+        for place, part in self.counts.chunks():
+            totals = xp.sum(part, axis=0)
+            alpha = self.n_classes * self._alpha_at(place)
+            smoothed = totals + self._there(alpha)
+            found.append(
+                xp.stack(
+                    [
+                        xp.count_nonzero((smoothed >= level) & (totals > 0))
+                        for level in levels
+                    ]
+                )
+            )
+        return [int(n) for n in self.counts.numbers(found).sum(axis=0)]
 
     def is_whole(self) -> bool:
         """Whether all counts are whole numbers."""
@@ -225,17 +270,18 @@ class DeviceColumns(ColumnTable):
         return None if large is None else (columns[large[0]], large[1])
 
     def promising(
-        self, shares: Floats, accuracy: float, n: int
+        self, shares: Floats, accuracy: float, n: int, least: float
     ) -> tuple[NDArray[np.int64], Floats]:
-        """The n columns of largest gain at p, with a count, and their gains."""
+        """The n columns of largest gain at p, with a count and such a total."""
         columns, gains, floor = np.empty(0, dtype=np.int64), np.empty(0), 0.0
         for place, part in self.counts.chunks():
             # Gains that are only ranked are no more accurate than that.
             level = floor * (1 - 4 * accuracy)
-            least = least_total(shares, level)
-            more, table = self._fetched(place, part, least, shares, level)
-            columns = np.append(columns, more)
-            gains = np.append(gains, table.gains(shares, accuracy))
+            total = max(least, least_total(shares, level))
+            some, table = self._fetched(place, part, total, shares, level)
+            large = table.with_total(least)
+            columns = np.append(columns, some[large])
+            gains = np.append(gains, table.gains(shares, accuracy)[large])
             if columns.shape[0] > n:
                 best, floor, _ = top_k(gains, n)
                 columns, gains = columns[best], gains[best]

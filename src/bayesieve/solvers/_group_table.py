@@ -66,10 +66,9 @@ class GroupTable:
         return some
 
     def promising(
-        self, shares: Floats, accuracy: float, n: int
+        self, shares: Floats, accuracy: float, n: int, least: float
     ) -> tuple[NDArray[np.int64], Floats]:
-        """Groups with any count, at least the n of largest gain at p, and their gains.
-        """
+        """Groups with any count and their gains at p: all, which are no less than n."""
         return self._filled, self.gains(shares, accuracy)[self._filled]
 
     def _sparse_gains(self, shares: Floats) -> Floats:

@@ -291,13 +291,18 @@ class MultinomialProblem:
             return None
         if self._pool is not None and self._pool.columns.shape[0] >= 2 * k:
             return self._pool
-        wanted = _first_pool(k)
-        if 2 * wanted > self.n_nonempty:
+        if 2 * _first_pool(k) > self.n_nonempty:
             return None
-        above = self._scan.columns_above
-        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
-        self._make_pool(float(self._scan.total_levels[position]))
+        self._make_pool(self._first_level(_first_pool(k)))
         return self._pool
+
+    def _first_level(self, wanted: int) -> float:
+        """The least total of a first pool of so many columns; 0 where it takes most."""
+        if 2 * wanted > self.n_nonempty:
+            return 0.0
+        return self.table.level_of(
+            wanted, self._scan.total_levels, self._scan.columns_above
+        )
 
     def _make_pool(self, least: float) -> None:
         pool = self._pool
@@ -419,8 +424,9 @@ class MultinomialProblem:
             pool = self._pool_for(k)
             if pool is None:
                 # No k of this first pool asks for more of them.
-                most = 2 * (size // 16) + 256
-                columns, gains = self.items.promising(shares, _TO_RANK, most)
+                most, least = 2 * (size // 16) + 256, self._first_level(size)
+                most += self.included.shape[0] + self.excluded.shape[0]
+                columns, gains = self.items.promising(shares, _TO_RANK, most, least)
             else:
                 columns, gains = pool.columns, pool.table.gains(shares, _TO_RANK)
             if self.rules is not None:
