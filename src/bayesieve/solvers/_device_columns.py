@@ -49,15 +49,11 @@ class DeviceColumns(ColumnTable):
     def _alpha_at(self, columns: NDArray[np.int64] | slice) -> Floats:
         return self.alpha if self.alpha.shape[0] == 1 else self.alpha[columns]
 
-    def _there(self, values: Floats) -> Any:
-        """One value for all columns, or one for each column of a chunk, on the device."""
-        return float(values[0]) if values.shape[0] == 1 else self.counts.there(values)
-
     def _large(self, place: slice, totals: Any, least: float) -> Any:
         """Whether columns of a chunk have a count and may have this smoothed total."""
         alpha = self._alpha_at(place)
         needed = least * (1 - ROUNDING) - self.n_classes * alpha
-        return totals >= self._there(np.maximum(needed, _TINY))
+        return totals >= self.counts.value(np.maximum(needed, _TINY))
 
     def _fetched(
         self, place: slice, part: Any, least: float, shares: Floats, level: float
@@ -68,7 +64,7 @@ class DeviceColumns(ColumnTable):
         columns, some = self.counts.chosen(place, part, wanted)
         alpha = self._alpha_at(columns)
         if level > 0 and (shares > 0).all() and abs(shares.sum() - 1.0) < 1e-9:
-            wanted = self._may_gain(some, self._there(alpha), shares, level)
+            wanted = self._may_gain(some, self.counts.value(alpha), shares, level)
             inside, some = self.counts.chosen(slice(0, None), some, wanted)
             columns, alpha = columns[inside], self._alpha_at(columns[inside])
         return columns, ColumnTable(self.counts.fetched(some), alpha)
@@ -110,7 +106,7 @@ class DeviceColumns(ColumnTable):
                     if n_kept > MOST_COLUMNS:  # the sample was not like the rest
                         floor, kept = math.inf, []
                 lifted = self.n_classes * self._alpha_at(place)
-                totals += self._there(np.maximum(lifted, _TINY))
+                totals += self.counts.value(np.maximum(lifted, _TINY))
                 whole.append(table.null_terms(totals))
         class_sums = table.numbers(sums)
         table.refuse_bad_counts(table.numbers(least), class_sums)
@@ -173,7 +169,7 @@ class DeviceColumns(ColumnTable):
         for place, part in self.counts.chunks():
             totals = xp.sum(part, axis=0)
             alpha = self.n_classes * self._alpha_at(place)
-            smoothed = totals + self._there(alpha)
+            smoothed = totals + self.counts.value(alpha)
             found.append(
                 xp.stack(
                     [

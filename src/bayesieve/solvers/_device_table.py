@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from bayesieve.utils._device_arrays import (
     to_host,
 )
 
-__all__ = ["DeviceTable", "device_table"]
+__all__ = ["DeviceTable", "device_table", "refuse_presences"]
 
 #: Counts that are looked at together: 128 MB, and half of it for each temporary of two
 #: classes. Much smaller ones take the device longer to be told than to do.
@@ -85,6 +85,10 @@ class DeviceTable:
         """A NumPy array on the device of the table."""
         return self.xp.asarray(values, device=self.device)
 
+    def value(self, values: Floats) -> Any:
+        """One value for all columns, or an array with one for each, on the device."""
+        return float(values[0]) if values.shape[0] == 1 else self.there(values)
+
     def numbers(self, values: list[Any]) -> Floats:
         """Results of the same shape, one for each chunk, fetched together."""
         return to_host(self.xp.stack(values))
@@ -108,9 +112,29 @@ class DeviceTable:
                 f"{self.owner} needs counts >= 0. Got {lowest:g} in column {column}."
             )
 
+    def refuse_more_than(self, most: Floats, rows: Floats) -> None:
+        """Refuse presences in more rows than a class has, known by the largest."""
+        if (most <= rows * (1 + 1e-12)).all():
+            return
+        c = int(np.flatnonzero(most > rows * (1 + 1e-12))[0])
+        for place, part in self.chunks():
+            at = int(self.xp.argmax(part[c, :]))
+            if float(part[c, at]) == most[c]:
+                refuse_presences(most[c], c, place.start + at, rows, self.owner)
+
     def null_terms(self, totals: Any) -> Any:
         """Sum of ``x log x``; zeros that the caller has raised to tiny add nothing."""
         return self.xp.vecdot(totals, self.xp.log(totals))
+
+
+def refuse_presences(
+    count: float, c: int, column: int, rows: Floats, owner: str
+) -> NoReturn:
+    """Say that a feature cannot be in more rows of a class than there are."""
+    raise ValueError(
+        f"{owner} needs in how many rows each feature is present, no more than the class "
+        f"has. Got {count:g} in column {column}, where class {c} has {rows[c]:g} rows."
+    )
 
 
 def device_table(counts: Any, *, solver: str) -> DeviceTable | Floats | None:

@@ -90,15 +90,32 @@ def count_table(
     return table
 
 
-def row_counts(counts: Any, *, solver: str) -> Floats:
-    """Rows of each class, which a plain table does not know."""
-    if not isinstance(counts, ClassCounts):
+def row_counts(counts: Any, class_count: Any = None, *, solver: str) -> Floats:
+    """Rows of each class: of a ClassCounts, or as they are given beside a table."""
+    if isinstance(counts, ClassCounts):
+        if class_count is not None:
+            raise ValueError(
+                f"The 'class_count' parameter of {solver} is for plain tables; a "
+                f"ClassCounts knows its own. Got {class_count!r}."
+            )
+        known: Floats = counts.class_count
+        return known
+    if class_count is None:
         raise TypeError(
             f"{solver} needs a ClassCounts, which knows the number of rows of each "
             f"class. Got {type(counts).__name__}. "
             "Hint: build one with ClassCounts.from_matrix(X, y)."
         )
-    rows: Floats = counts.class_count
+    class_count = in_host_memory(class_count)
+    if is_on_device(class_count):
+        class_count = to_host(class_count)
+    rows = np.array(class_count, dtype=np.float64)
+    n_classes = (getattr(counts, "shape", None) or np.shape(counts))[0]
+    if rows.shape != (n_classes,) or not (np.isfinite(rows) & (rows >= 0)).all():
+        raise ValueError(
+            f"The 'class_count' parameter of {solver} must have a finite number of rows "
+            f">= 0 for each of the {n_classes} classes. Got {class_count!r}."
+        )
     return rows
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "Rules",
     "allowed_size",
     "check_device_rules",
+    "refuse_device_rules",
     "most_affordable",
     "told_column",
 ]
@@ -205,6 +206,16 @@ def allowed_size(k: Any, rules: Rules | None, *, solver: str) -> int:
 def told_column(column: Any, names: Any) -> str:
     """A column by its name, or its number."""
     return f"column {int(column)}" if names is None else repr(str(names[int(column)]))
+
+
+def refuse_device_rules(counts: Any, given: tuple[Any, ...], *, solver: str) -> None:
+    """Refuse rules where only the leading columns are taken from a device."""
+    if any(one is not None for one in given):
+        raise ValueError(
+            f"{solver} keeps to rules (include, exclude, groups, feature_cost) only of "
+            "Bernoulli counts in the memory of the host. Got an array on "
+            f"{device_of(counts)}. Hint: leave columns out there, or pass a ClassCounts."
+        )
 
 
 def check_device_rules(counts: Any, rules: Rules | None, *, solver: str) -> None:

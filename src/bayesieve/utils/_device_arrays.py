@@ -31,38 +31,42 @@ def _is_of(array: Any, library: str, name: str) -> bool:
     return kind is not None and isinstance(array, kind)
 
 
+def _is_in_host_memory(array: Any) -> bool:
+    if _is_of(array, "torch", "Tensor"):
+        return bool(array.device.type == "cpu")
+    if _is_of(array, "jax", "Array"):
+        return {device.platform for device in array.devices()} == {"cpu"}
+    return False
+
+
 def in_host_memory(array: Any) -> Any:
     """An array in the memory of the host as NumPy or SciPy sees it; others unchanged.
 
     Tensors of PyTorch on its CPU device are not copied, nor are arrays of JAX.
     """
-    if _is_of(array, "torch", "Tensor") and array.device.type == "cpu":
-        tensor = array.detach()
-        if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no such numbers
-            tensor = tensor.float()
-        layout = str(tensor.layout)
-        if layout == "torch.strided":
-            return tensor.numpy()
-        if layout == "torch.sparse_csr":
-            start, minor = tensor.crow_indices(), tensor.col_indices()
-            make = sparse.csr_array
-        elif layout == "torch.sparse_csc":
-            start, minor = tensor.ccol_indices(), tensor.row_indices()
-            make = sparse.csc_array
-        else:
-            return array
-        parts = (tensor.values().numpy(), minor.numpy(), start.numpy())
-        return make(parts, shape=tuple(tensor.shape))
-    if _is_of(array, "jax", "Array") and {d.platform for d in array.devices()} == {
-        "cpu"
-    }:
+    if not _is_in_host_memory(array):
+        return array
+    if _is_of(array, "jax", "Array"):
         return np.asarray(array)
-    return array
+    tensor = array.detach()
+    if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no such numbers
+        tensor = tensor.float()
+    layout = str(tensor.layout)
+    if layout == "torch.sparse_csr":
+        start, minor = tensor.crow_indices(), tensor.col_indices()
+        make: Any = sparse.csr_array
+    elif layout == "torch.sparse_csc":
+        start, minor = tensor.ccol_indices(), tensor.row_indices()
+        make = sparse.csc_array
+    else:
+        return tensor.numpy()  # which says what it cannot do
+    parts = (tensor.values().numpy(), minor.numpy(), start.numpy())
+    return make(parts, shape=tuple(tensor.shape))
 
 
 def is_on_device(array: Any) -> bool:
     """Whether this is an array, dense or sparse, that NumPy does not read in place."""
-    if isinstance(array, np.ndarray | np.generic):
+    if isinstance(array, np.ndarray | np.generic) or _is_in_host_memory(array):
         return False
     return (
         _is_of(array, "torch", "Tensor")
