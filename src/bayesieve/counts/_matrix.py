@@ -248,7 +248,13 @@ def refuse_value(
     X: Any, position: int, check: int, names: Array | None = None
 ) -> NoReturn:
     """Raise the error for the value at a position reported by a kernel."""
-    row, column, value = kernels.locate(X, position)
+    refuse_cell(*kernels.locate(X, position), check, names)
+
+
+def refuse_cell(
+    row: int, column: int, value: Any, check: int, names: Array | None = None
+) -> NoReturn:
+    """Raise the error for a value at this place."""
     where = f"{describe_column(column, names)}, row {row}"
     needs = {
         kernels.NON_NEGATIVE: "class counts need finite values >= 0",

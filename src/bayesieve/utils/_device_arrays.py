@@ -8,6 +8,7 @@ speaks the array API, by array-api-compat.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from scipy import sparse
 from bayesieve.utils._optional import optional_module
 
 __all__ = [
+    "CompressedRows",
+    "add_at",
     "as_float64",
+    "compressed_rows",
     "device_of",
     "in_host_memory",
     "is_on_device",
@@ -114,3 +118,48 @@ def to_host(array: Any) -> np.ndarray:
     if _is_of(array, "jax", "Array"):
         return np.asarray(array)
     return np.from_dlpack(array, device="cpu")
+
+
+@dataclass(frozen=True)
+class CompressedRows:
+    """The three arrays of a CSR matrix on a device, and the functions for them."""
+
+    xp: Any
+    device: Any
+    values: Any
+    columns: Any
+    starts: Any
+    shape: tuple[int, int]
+
+
+def compressed_rows(X: Any) -> CompressedRows | None:
+    """The arrays of a CSR matrix without duplicate entries; None of a dense one."""
+    shape = tuple(int(n) for n in X.shape)
+    layout = str(getattr(X, "layout", ""))
+    if layout == "torch.sparse_csr":
+        parts = X.values(), X.col_indices(), X.crow_indices()
+    elif type(X).__module__.startswith("cupyx") and X.format == "csr":
+        if not X.has_canonical_format:
+            X = X.copy()  # the caller's arrays are never written to
+            X.sum_duplicates()
+        parts = X.data, X.indices, X.indptr
+    elif "sparse" in layout or type(X).__module__.startswith("cupyx"):
+        raise TypeError(
+            "A sparse matrix on a device must be in CSR format. Got "
+            f"{layout or type(X).__name__}. Hint: convert it, with X.to_sparse_csr() or "
+            "X.tocsr()."
+        )
+    else:
+        return None
+    values = parts[0]
+    xp = namespace(values, purpose="a sparse matrix on a device")
+    return CompressedRows(xp, device_of(values), *parts, shape=(shape[0], shape[1]))
+
+
+def add_at(sums: Any, positions: Any, values: Any) -> Any:
+    """The sums with each value added at its position, the same array where it can."""
+    if _is_of(sums, "torch", "Tensor"):
+        return sums.index_add_(0, positions, values)
+    cupyx = optional_module("cupyx", purpose="a sparse matrix of CuPy", extra="arrays")
+    cupyx.scatter_add(sums, positions, values)
+    return sums
