@@ -25,6 +25,7 @@ from bayesieve.solvers._screening import (
     truncated_estimates,
 )
 from bayesieve.utils._device_arrays import in_host_memory, is_on_device
+from bayesieve.utils._validation import refuse_one_class
 from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["L0Screener"]
