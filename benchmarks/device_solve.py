@@ -60,7 +60,7 @@ def wait(device: str) -> None:
 def best_of(
     device: str, repeats: int, run: Callable[[], Any]
 ) -> tuple[list[float], Any]:
-    """Seconds of every repetition after one that is not counted, and the last result."""
+    """Seconds of every repetition but the first, and the last result."""
     waiting(device, run)()
     seconds = []
     for _ in range(repeats):
@@ -94,45 +94,13 @@ def difference(ours: Any, theirs: Any) -> float:
 
 
 def study_solves(options: argparse.Namespace, m: int, k: int) -> dict[str, Any]:
-    device = options.device
-    table = zipf_table(m, device)
-    wait(device)
+    table = zipf_table(m, options.device)
+    wait(options.device)
     data = {"n_features": m, "k": k, "total": float(table.sum()), "bytes": 16 * m}
     print(data)
-    out = torch.empty(m, dtype=torch.float64, device=device)
-    addition, _ = best_of(
-        device, options.repeats, lambda: torch.add(table[0], table[1], out=out)
-    )
-    del out
-    print(f"addition: {1e3 * min(addition):.2f} ms")
-    if device.startswith("cuda"):
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats(device)
-    usual, by_chunk = _device_table.CHUNK_CELLS, {}
-    for cells in sorted({usual, *(1 << power for power in options.chunks)}):
-        _device_table.CHUNK_CELLS = cells
-        seconds, there = best_of(
-            device, options.repeats, lambda: solve_multinomial(table, k)
-        )
-        by_chunk[cells] = seconds
-        mark = ", the library's own" if cells == usual else ""
-        print(f"multinomial, {cells:,} counts a chunk{mark}: {1e3 * min(seconds):.1f} ms")
-    _device_table.CHUNK_CELLS = usual
-    extra = None
-    if device.startswith("cuda"):
-        extra = torch.cuda.max_memory_allocated(device) - table.nbytes
-        print(f"device memory beside the table: {extra / 1e6:.0f} MB")
     rows = table.max(dim=1).values.cpu().numpy()
-    bernoulli, present = best_of(
-        device,
-        options.repeats,
-        lambda: solve_bernoulli(table, k, class_count=rows),
-    )
-    print(f"Bernoulli: {1e3 * min(bernoulli):.1f} ms")
-    if options.profile:
-        profile(options, lambda: solve_multinomial(table, k))
+    found, there, present = on_device(options, table, rows, k)
     counts = table.cpu().numpy()
-    del table
     host, here = timed(lambda: solve_multinomial(counts, k))
     host_bernoulli, present_here = timed(
         lambda: solve_bernoulli(counts, k, class_count=rows)
@@ -144,14 +112,11 @@ def study_solves(options: argparse.Namespace, m: int, k: int) -> dict[str, Any]:
     ):
         if not np.array_equal(ours.support, theirs.support):
             raise SystemExit(f"{name}: the supports of device and host differ.")
-    own = min(by_chunk[usual])
+    own = min(found["multinomial_seconds_by_chunk"][_device_table.CHUNK_CELLS])
     return {
         "data": data,
-        "addition_seconds": addition,
-        "multinomial_seconds_by_chunk": by_chunk,
-        "bernoulli_seconds": bernoulli,
+        **found,
         "host_seconds": {"multinomial": host, "bernoulli": host_bernoulli},
-        "extra_device_bytes": extra,
         "is_optimal": there.certificate.is_optimal,
         "nodes": there.certificate.nodes,
         "targets": [
@@ -167,8 +132,52 @@ def study_solves(options: argparse.Namespace, m: int, k: int) -> dict[str, Any]:
                 most=1e-9,
             ),
         ],
-        "device_over_addition": own / min(addition),
+        "device_over_addition": own / min(found["addition_seconds"]),
     }
+
+
+def on_device(
+    options: argparse.Namespace, table: torch.Tensor, rows: np.ndarray, k: int
+) -> tuple[dict[str, Any], Any, Any]:
+    """What is timed on the device, and both answers."""
+    device, repeats = options.device, options.repeats
+    out = torch.empty_like(table[0])
+    addition, _ = best_of(
+        device, repeats, lambda: torch.add(table[0], table[1], out=out)
+    )
+    print(f"addition: {1e3 * min(addition):.2f} ms")
+    before = 0
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+    usual, by_chunk, there = _device_table.CHUNK_CELLS, {}, None
+    for cells in sorted({usual, *(1 << power for power in options.chunks)}):
+        _device_table.CHUNK_CELLS = cells
+        by_chunk[cells], there = best_of(
+            device, repeats, lambda: solve_multinomial(table, k)
+        )
+        mark = ", the library's own" if cells == usual else ""
+        best = 1e3 * min(by_chunk[cells])
+        print(f"multinomial, {cells:,} counts a chunk{mark}: {best:.1f} ms")
+    _device_table.CHUNK_CELLS = usual
+    extra = None
+    if device.startswith("cuda"):
+        extra = torch.cuda.max_memory_allocated(device) - before
+        print(f"device memory beside the table: {extra / 1e6:.0f} MB")
+    bernoulli, present = best_of(
+        device, repeats, lambda: solve_bernoulli(table, k, class_count=rows)
+    )
+    print(f"Bernoulli: {1e3 * min(bernoulli):.1f} ms")
+    if options.profile:
+        profile(options, lambda: solve_multinomial(table, k))
+    found = {
+        "addition_seconds": addition,
+        "multinomial_seconds_by_chunk": by_chunk,
+        "bernoulli_seconds": bernoulli,
+        "extra_device_bytes": extra,
+    }
+    return found, there, present
 
 
 def csr_tensor(n_rows: int, m: int, each: int, device: str) -> torch.Tensor:
@@ -189,7 +198,8 @@ def study_sums(options: argparse.Namespace, n_rows: int, m: int) -> dict[str, An
     device = options.device
     X = csr_tensor(n_rows, m, 25, device)
     y = np.random.default_rng(SEED).integers(0, 2, n_rows)
-    there, sums = best_of(device, options.repeats, lambda: class_sums(X, y))
+    labels = torch.from_numpy(y).to(device)
+    there, sums = best_of(device, options.repeats, lambda: class_sums(X, labels))
     fetched, _ = best_of(device, options.repeats, lambda: ClassCounts.from_matrix(X, y))
     parts = (X.values(), X.col_indices().int(), X.crow_indices())
     matrix = sparse.csr_array(

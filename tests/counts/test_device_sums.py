@@ -13,7 +13,9 @@ from bayesieve.utils import _device_arrays
 
 
 def dense_strict(X):
-    return array_api_strict.asarray(X.toarray(), device=array_api_strict.Device("device1"))
+    return array_api_strict.asarray(
+        X.toarray(), device=array_api_strict.Device("device1")
+    )
 
 
 def dense_torch(X):
@@ -70,6 +72,23 @@ def test_labels_and_weights_may_lie_on_the_device(elsewhere):
     np.testing.assert_allclose(there.feature_count, here.feature_count, rtol=1e-14)
 
 
+def test_whole_labels_are_encoded_where_they_lie(elsewhere, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, y = (
+        sp.csr_array(rng.poisson(0.4, (40, 50)).astype(float)),
+        rng.integers(3, 9, 40),
+    )
+    labels = elsewhere(sp.csr_array(y[None, :]))
+    labels = labels.to_dense()[0] if elsewhere is csr_torch else labels[0, :]
+    monkeypatch.setattr(_device_sums, "encode_labels", None)
+    there = class_sums(elsewhere(X), labels)
+    here = class_sums(X, y)
+    for name in ("classes", "class_count"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+    sums = _device_arrays.to_host(there.feature_count)
+    np.testing.assert_array_equal(sums, here.feature_count)
+
+
 def test_many_classes_are_kept_as_csc(elsewhere, monkeypatch):
     monkeypatch.setattr("bayesieve.counts._layout.DENSE_CELLS", 10)
     rng = np.random.default_rng(2)
@@ -100,14 +119,18 @@ def test_a_bad_value_is_named(bad, binarize, message, elsewhere):
 
 def test_what_is_not_counted_there(elsewhere):
     X = elsewhere(sp.csr_array(np.eye(3)))
-    with pytest.raises(ValueError, match=r"kind 'count' or 'binary'. Got kind 'moments'"):
+    with pytest.raises(
+        ValueError, match=r"kind 'count' or 'binary'. Got kind 'moments'"
+    ):
         ClassCounts.from_matrix(X, [0, 1, 1], kind="moments")
-    with pytest.raises(ValueError, match="one label per row of X, 3 in all. Got 2"):
+    with pytest.raises(ValueError, match=r"one label per row of X, 3 in all\. Got 2"):
         class_sums(X, [0, 1])
     if elsewhere is csr_torch:
         with pytest.raises(ValueError, match="must be >= 0 for sparse input"):
             class_sums(X, [0, 1, 1], binary=True, binarize=-1.0)
-        with pytest.raises(TypeError, match="must be in CSR format. Got torch.sparse_coo"):
+        with pytest.raises(
+            TypeError, match=r"must be in CSR format\. Got torch\.sparse_coo"
+        ):
             class_sums(X.to_sparse_coo(), [0, 1, 1])
         with pytest.raises(TypeError, match="Hint: class_sums"):
             solve_multinomial(X, 2)

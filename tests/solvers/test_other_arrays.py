@@ -144,7 +144,8 @@ def test_multinomial_answer_is_that_of_numpy_for_any_table(seed):
 def test_other_types_are_added_in_float64(dtype, elsewhere, small_steps):
     table = skewed(np.random.default_rng(1), 3, 200).clip(0, 200).astype(dtype)
     assert_same(
-        solve_multinomial(table.astype(float), 9), solve_multinomial(elsewhere(table), 9)
+        solve_multinomial(table.astype(float), 9),
+        solve_multinomial(elsewhere(table), 9),
     )
 
 
@@ -229,7 +230,9 @@ def test_a_plain_table_with_class_count_is_that_of_class_counts():
     assert plain == solve_bernoulli(counts, 5)
     with pytest.raises(ValueError, match="a ClassCounts knows its own"):
         solve_bernoulli(counts, 5, class_count=counts.class_count)
-    with pytest.raises(ValueError, match="finite number of rows >= 0 for each of the 2"):
+    with pytest.raises(
+        ValueError, match="finite number of rows >= 0 for each of the 2"
+    ):
         solve_bernoulli(counts.feature_count, 5, class_count=[1.0])
 
 
@@ -261,14 +264,16 @@ def test_what_is_refused(small, elsewhere, monkeypatch):
             solve(elsewhere(table.ravel())) if solve is solves[0] else (
                 solve_multinomial(elsewhere(table.ravel()), 3)
             )
-        with pytest.raises(TypeError, match="real numbers.*Got dtype .*complex128"):
+        with pytest.raises(TypeError, match=r"real numbers.*Got dtype .*complex128"):
             solve(elsewhere(table.astype(complex)))
     many = table.copy()
     many[1, 40] = 1001.0
     for one in (many, elsewhere(many)):
-        with pytest.raises(ValueError, match="Got 1001 in column 40, where class 1 has"):
+        with pytest.raises(
+            ValueError, match="Got 1001 in column 40, where class 1 has"
+        ):
             solve_bernoulli(one, 3, class_count=rows)
-    with pytest.raises(ValueError, match="keeps to rules .* only of Bernoulli counts"):
+    with pytest.raises(ValueError, match=r"keeps to rules .* only of Bernoulli counts"):
         solve_bernoulli(elsewhere(table), 3, class_count=rows, exclude=[1])
     with pytest.raises(TypeError, match="knows the number of rows of each class"):
         solve_bernoulli(elsewhere(table), 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,7 +76,9 @@ def count_on_device(
         width = max(1, 1_000_000 // n_classes)
         fetched = sparse.hstack(
             [
-                sparse.csc_array(to_host(table[:, first : min(first + width, n_features)]))
+                sparse.csc_array(
+                    to_host(table[:, first : min(first + width, n_features)])
+                )
                 for first in range(0, n_features, width)
             ],
             format="csc",
@@ -100,17 +103,37 @@ def sums_on_device(
             "X must have two dimensions, at least one row and one column. "
             f"Got shape {tuple(X.shape)}."
         )
+    rows = compressed_rows(X)
+    xp = namespace(X, purpose="a matrix on a device") if rows is None else rows.xp
+    device = device_of(X) if rows is None else rows.device
     y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
-    found, codes = encode_labels(to_host(y) if is_on_device(y) else y, classes)
-    check_length(codes, X)
     if is_on_device(sample_weight):
         sample_weight = to_host(sample_weight)
     weights = check_weights(sample_weight, X.shape[0])
-    counted = class_weights(codes, weights, len(found))
-    rows = compressed_rows(X)
-    count = _of_dense if rows is None else _of_rows
-    table = count(X if rows is None else rows, codes, weights, len(found), rule, names)
+    if classes is None and weights is None and _are_numbers_there(y, xp, device):
+        # Labels that lie there are encoded there: fetching them takes longer.
+        values, codes = xp.unique_inverse(y)
+        check_length(y, X)
+        found = to_host(values)
+        counted = to_host(xp.unique_counts(codes)[1]).astype(np.float64)
+    else:
+        found, on_host = encode_labels(to_host(y) if is_on_device(y) else y, classes)
+        check_length(on_host, X)
+        counted = class_weights(on_host, weights, len(found))
+        codes = xp.asarray(on_host, device=device)
+    weight = None if weights is None else xp.asarray(weights, device=device)
+    if rows is None:
+        table = _of_dense(xp, X, codes, weight, len(found), rule, names)
+    else:
+        table = _of_rows(rows, codes, weight, len(found), rule, names)
     return ClassSums(table, counted, found)
+
+
+def _are_numbers_there(y: Any, xp: Any, device: Any) -> bool:
+    """Whether labels are whole numbers on this device."""
+    if not is_on_device(y) or len(y.shape) != 1 or not y.shape[0]:
+        return False
+    return bool(device_of(y) == device and xp.isdtype(y.dtype, "integral"))
 
 
 def _checked(
@@ -137,30 +160,32 @@ def _checked(
                 bad = bad | ((flat != 0) & (flat != 1))
             at = int(xp.argmax(xp.astype(bad, xp.uint8)))
             if bool(bad[at]):  # else it is the sum that overflows, not a value
-                refuse_cell(*place(at), float(flat[at]), check, names)
+                row, column = place(at)
+                refuse_cell(row, column, float(flat[at]), check, names)
     if check == kernels.PRESENCE:
         return xp.astype(values > level, xp.float64)
     return values
 
 
 def _of_dense(
+    xp: Any,
     X: Any,
-    codes: Array,
-    weights: Array | None,
+    codes: Any,
+    weight: Any,
     n_classes: int,
     rule: CountRule,
     names: Array | None,
 ) -> Any:
     """The matrix of who is in which class, times X, some columns at a time."""
-    xp, device = namespace(X, purpose="a matrix on a device"), device_of(X)
     n_rows, n_features = (int(n) for n in X.shape)
     if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
         raise ValueError(
             f"X must hold real numbers (bool, integer or float). Got dtype {X.dtype}."
         )
-    members = np.zeros((n_classes, n_rows))
-    members[codes, np.arange(n_rows)] = 1.0 if weights is None else weights
-    members = xp.asarray(members, device=device)
+    numbers = xp.asarray(np.arange(n_classes)[:, None], device=device_of(X))
+    members = xp.astype(codes[None, :] == numbers, xp.float64)
+    if weight is not None:
+        members = members * weight[None, :]
     width = max(1, _CHUNK // n_rows)
     parts = []
     for first in range(0, n_features, width):
@@ -176,33 +201,26 @@ def _of_dense(
 
 def _of_rows(
     X: CompressedRows,
-    codes: Array,
-    weights: Array | None,
+    codes: Any,
+    weight: Any,
     n_classes: int,
     rule: CountRule,
     names: Array | None,
 ) -> Any:
     """Each entry is added where its class and its column meet."""
-    xp = X.xp
-    starts = to_host(X.starts).astype(np.int64)
-    n_features = X.shape[1]
+    xp, (n_rows, n_features), n_entries = X.xp, X.shape, int(X.values.shape[0])
     if rule.kind == "binary" and rule.binarize is not None and rule.binarize < 0:
         raise ValueError(
             "The 'binarize' parameter must be >= 0 for sparse input, because every "
             f"absent entry would count. Got {rule.binarize!r}."
         )
     table = xp.zeros(n_classes * n_features, dtype=xp.float64, device=X.device)
-    offsets = xp.asarray(codes * n_features, device=X.device)
+    offsets = codes * n_features
     lengths = X.starts[1:] - X.starts[:-1]
-    weight = None if weights is None else xp.asarray(weights, device=X.device)
-    first = 0
-    while first < X.shape[0]:  # whole rows, one at least
-        wanted = int(np.searchsorted(starts, starts[first] + _CHUNK, side="right")) - 1
-        last = min(max(wanted, first + 1), X.shape[0])
-        rows, entries = slice(first, last), slice(int(starts[first]), int(starts[last]))
-        begin = entries.start
+    for rows, entries in _runs(X, n_rows, n_entries):
 
-        def place(at: int, begin: int = begin) -> tuple[int, int]:
+        def place(at: int, begin: int = entries.start) -> tuple[int, int]:
+            starts = to_host(X.starts)
             row = int(np.searchsorted(starts, begin + at, side="right")) - 1
             return row, int(X.columns[begin + at])
 
@@ -212,5 +230,19 @@ def _of_rows(
         if weight is not None:
             values = values * xp.repeat(weight[rows], lengths[rows])
         table = add_at(table, where, values)
-        first = last
     return xp.reshape(table, (n_classes, n_features))
+
+
+def _runs(
+    X: CompressedRows, n_rows: int, n_entries: int
+) -> Iterator[tuple[slice, slice]]:
+    """Neighbouring rows, one at least, and their entries."""
+    if n_entries <= _CHUNK:
+        yield slice(0, n_rows), slice(0, n_entries)
+        return
+    starts, first = to_host(X.starts).astype(np.int64), 0
+    while first < n_rows:
+        wanted = int(np.searchsorted(starts, starts[first] + _CHUNK, side="right")) - 1
+        last = min(max(wanted, first + 1), n_rows)
+        yield slice(first, last), slice(int(starts[first]), int(starts[last]))
+        first = last

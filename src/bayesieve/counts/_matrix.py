@@ -102,12 +102,12 @@ def count_labelled(
     return count_coded(cls, matrix, codes, found, weights, rule, names)
 
 
-def check_length(codes: Array, matrix: Any) -> None:
+def check_length(codes: Any, matrix: Any) -> None:
     """Refuse labels that do not match the rows one to one."""
-    if codes.size != matrix.shape[0]:
+    if codes.shape[0] != matrix.shape[0]:
         raise ValueError(
             f"y must have one label per row of X, {matrix.shape[0]} in all. "
-            f"Got {codes.size}."
+            f"Got {codes.shape[0]}."
         )
 
 

@@ -89,8 +89,9 @@ class L0Screener(BinaryScreener):
     Notes
     -----
     One pass over X and one over the table of counts (n_classes x n_features); beside
-    it, a few arrays of length n_features. A dense array or CSR matrix on a device is
-    counted there (`bayesieve.counts.class_sums`); the table is screened on the host. With sample weights, n is their sum.
+    it, a few arrays of length n_features. With sample weights, n is their sum. A dense
+    array or CSR matrix on a device is counted there (`bayesieve.counts.class_sums`);
+    the table is screened on the host.
 
     The estimates hold counts one row away from none and from all rows of a class. The
     paper's own do so from below only. Beside a class of very few rows this lends rare

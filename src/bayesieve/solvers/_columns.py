@@ -47,9 +47,7 @@ class ColumnTable:
         totals, whole, filled, histogram = self._core.scan()
         return totals, float(whole), int(filled), histogram
 
-    def level_of(
-        self, wanted: int, levels: Floats, above: NDArray[np.int64]
-    ) -> float:
+    def level_of(self, wanted: int, levels: Floats, above: NDArray[np.int64]) -> float:
         """The largest of falling totals that so many columns reach.
 
         ``above`` says how many reach each.
@@ -161,9 +159,7 @@ class ColumnTable:
             columns, part, alpha if self.is_sparse else None, anchor, positive=positive
         )
 
-    def large_part(
-        self, least: float
-    ) -> tuple[NDArray[np.int64], ColumnTable] | None:
+    def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable] | None:
         """Columns with a total of at least this, and they as a table of their own.
 
         None if they are too many for that.

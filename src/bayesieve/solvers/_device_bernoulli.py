@@ -45,7 +45,7 @@ def leading_columns(
             least.append(xp.min(part))
             most.append(xp.max(part, axis=1))
             own = _alpha_at(alpha, place)
-            raw = xp.sum(part, axis=0)
+            raw = table.totals(part)
             sums.append(xp.sum(raw))
             null_value = _null_values(table, raw, rows, own)
             null_values.append(xp.sum(null_value))
@@ -74,7 +74,11 @@ def leading_columns(
                 floor = max(floor, float(gains.min()))
     table.refuse_bad_counts(table.numbers(least), table.numbers(sums))
     table.refuse_more_than(table.numbers(most).max(axis=0), rows)
-    return columns, np.ascontiguousarray(counts), float(np.sum(table.numbers(null_values)))
+    return (
+        columns,
+        np.ascontiguousarray(counts),
+        float(np.sum(table.numbers(null_values))),
+    )
 
 
 def _alpha_at(alpha: Floats, columns: NDArray[np.int64] | slice) -> Floats:
@@ -119,8 +123,7 @@ def _may_gain(
     A d errs by few units of G; where it is 1e-9 of G or more that is a small share of
     chi-square, and where all are less, chi-square is less than 1e-17 N^2 / N_c.
     """
-    xp, n_classes = table.xp, rows.shape[0]
-    raw = xp.sum(part, axis=0)
+    n_classes, raw = rows.shape[0], table.totals(part)
     total = table.value(float(rows.sum()) + 2.0 * n_classes * alpha)
     share = (raw + table.value(n_classes * alpha)) / total
     chi = 0.0 * share

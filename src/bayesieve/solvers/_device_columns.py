@@ -44,7 +44,8 @@ class DeviceColumns(ColumnTable):
 
     def part(self, columns: NDArray[np.int64]) -> Floats:
         """Counts of some columns, without smoothing."""
-        return self.counts.columns(columns)
+        counts: Floats = self.counts.columns(columns)
+        return counts
 
     def _alpha_at(self, columns: NDArray[np.int64] | slice) -> Floats:
         return self.alpha if self.alpha.shape[0] == 1 else self.alpha[columns]
@@ -59,8 +60,7 @@ class DeviceColumns(ColumnTable):
         self, place: slice, part: Any, least: float, shares: Floats, level: float
     ) -> tuple[NDArray[np.int64], ColumnTable]:
         """Columns of a chunk that may have this total and this gain at p."""
-        xp = self.counts.xp
-        wanted = self._large(place, xp.sum(part, axis=0), least)
+        wanted = self._large(place, self.counts.totals(part), least)
         columns, some = self.counts.chosen(place, part, wanted)
         alpha = self._alpha_at(columns)
         if level > 0 and (shares > 0).all() and abs(shares.sum() - 1.0) < 1e-9:
@@ -75,7 +75,7 @@ class DeviceColumns(ColumnTable):
         ``h_i(p) <= sum_c (F - p_c G_i)^2 / (p_c G_i)``, written without a division. The
         margin covers rounding and shares that are one in sum only to 1e-9.
         """
-        total = self.counts.xp.sum(part, axis=0) + self.n_classes * alpha
+        total = self.counts.totals(part) + self.n_classes * alpha
         chi = 0.0 * total
         for c, share in enumerate(shares.tolist()):
             away = part[c, :] + alpha - share * total
@@ -96,7 +96,7 @@ class DeviceColumns(ColumnTable):
             for place, part in table.chunks():
                 least.append(xp.min(part))
                 sums.append(xp.sum(part, axis=1))
-                totals = xp.sum(part, axis=0)
+                totals = self.counts.totals(part)
                 filled.append(xp.count_nonzero(totals))
                 if floor < math.inf:
                     wanted = self._large(place, totals, floor)
@@ -107,7 +107,7 @@ class DeviceColumns(ColumnTable):
                         floor, kept = math.inf, []
                 lifted = self.n_classes * self._alpha_at(place)
                 totals += self.counts.value(np.maximum(lifted, _TINY))
-                whole.append(table.null_terms(totals))
+                whole.append(table.sum_of_products(totals, xp.log(totals)))
         class_sums = table.numbers(sums)
         table.refuse_bad_counts(table.numbers(least), class_sums)
         n_filled = int(table.numbers(filled).sum())
@@ -118,8 +118,11 @@ class DeviceColumns(ColumnTable):
             self._kept, self._exact_from = (floor, columns, part), floor
             first = _bin_of(floor)
             histogram[first:] = part.scan()[3][first:]
-        return class_sums.sum(axis=0), math.fsum(table.numbers(whole)), n_filled, (
-            histogram
+        return (
+            class_sums.sum(axis=0),
+            math.fsum(table.numbers(whole)),
+            n_filled,
+            (histogram),
         )
 
     def _expected(self) -> tuple[float, NDArray[np.int64]]:
@@ -136,9 +139,7 @@ class DeviceColumns(ColumnTable):
         floor = _edge_of(int(few[0])) if few.shape[0] else math.inf
         return floor, histogram
 
-    def level_of(
-        self, wanted: int, levels: Floats, above: NDArray[np.int64]
-    ) -> float:
+    def level_of(self, wanted: int, levels: Floats, above: NDArray[np.int64]) -> float:
         """The largest of falling totals that so many columns reach.
 
         Below those that are fetched the numbers are estimates: there they are counted,
@@ -152,7 +153,8 @@ class DeviceColumns(ColumnTable):
         while high - low > 1:
             tried = min(max(tried, low + 1), high - 1)
             enough, enough_above = (
-                n >= wanted for n in self._reached([_edge_of(tried), _edge_of(tried + 1)])
+                n >= wanted
+                for n in self._reached([_edge_of(tried), _edge_of(tried + 1)])
             )
             if enough_above:
                 low, tried = tried + 1, tried + step
@@ -167,7 +169,7 @@ class DeviceColumns(ColumnTable):
         """How many columns with a count have a total of at least each of some."""
         xp, found = self.counts.xp, []
         for place, part in self.counts.chunks():
-            totals = xp.sum(part, axis=0)
+            totals = self.counts.totals(part)
             alpha = self.n_classes * self._alpha_at(place)
             smoothed = totals + self.counts.value(alpha)
             found.append(
@@ -211,7 +213,7 @@ class DeviceColumns(ColumnTable):
             ]
             if smoothed:
                 usable &= self._alpha_at(place) > 0
-                filled = xp.sum(part, axis=0) > 0
+                filled = self.counts.totals(part) > 0
                 looked_for.append((None, filled & self.counts.there(usable)))
             for c, there in looked_for:
                 at = int(xp.argmax(xp.astype(there, xp.uint8)))
@@ -234,7 +236,9 @@ class DeviceColumns(ColumnTable):
     def with_gain(self, shares: Floats, level: float) -> NDArray[np.int64]:
         """Columns whose gain at p reaches the level."""
         found = self._reaching(least_total(shares, level), shares, level)
-        return _joined(columns[part.with_gain(shares, level)] for columns, part in found)
+        return _joined(
+            columns[part.with_gain(shares, level)] for columns, part in found
+        )
 
     def _reaching(
         self, least: float, shares: Floats | None = None, level: float = 0.0
@@ -243,9 +247,7 @@ class DeviceColumns(ColumnTable):
         for place, part in self.counts.chunks():
             yield self._fetched(place, part, least, anywhere, level)
 
-    def large_part(
-        self, least: float
-    ) -> tuple[NDArray[np.int64], ColumnTable] | None:
+    def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable] | None:
         """Columns with a total of at least this as a table on the host.
 
         None if they are too many for that.
@@ -293,4 +295,6 @@ def _bin_of(total: float) -> int:
 
 
 def _edge_of(number: int) -> float:
-    return float((np.uint64(number) << np.uint64(_core.HISTOGRAM_SHIFT)).view(np.float64))
+    return float(
+        (np.uint64(number) << np.uint64(_core.HISTOGRAM_SHIFT)).view(np.float64)
+    )

@@ -31,6 +31,8 @@ __all__ = ["DeviceTable", "device_table", "refuse_presences"]
 CHUNK_CELLS = 1 << 24
 #: A table of no more counts is solved on the host.
 SMALL_CELLS = 1 << 20
+#: Up to so many classes are added row by row: reductions over so few are slower.
+_FEW_CLASSES = 4
 #: Columns, at equal distances, that tell beforehand what to expect of all.
 SAMPLE_COLUMNS = 1 << 17
 
@@ -71,7 +73,7 @@ class DeviceTable:
     def chosen(
         self, place: slice, part: Any, wanted: Any
     ) -> tuple[NDArray[np.int64], Any]:
-        """Columns of a chunk that a mask on the device wants, and their counts there."""
+        """Columns of a chunk that a mask wants, and their counts on the device."""
         found = self.xp.nonzero(wanted)[0]
         columns = to_host(found).astype(np.int64) + place.start
         return columns, self.xp.take(part, found, axis=1)
@@ -122,9 +124,18 @@ class DeviceTable:
             if float(part[c, at]) == most[c]:
                 refuse_presences(most[c], c, place.start + at, rows, self.owner)
 
-    def null_terms(self, totals: Any) -> Any:
-        """Sum of ``x log x``; zeros that the caller has raised to tiny add nothing."""
-        return self.xp.vecdot(totals, self.xp.log(totals))
+    def totals(self, part: Any) -> Any:
+        """Sum of the counts of each column, as an array that may be written to."""
+        if self.shape[0] > _FEW_CLASSES:
+            return self.xp.sum(part, axis=0)
+        totals = part[0, :] + part[1, :]
+        for c in range(2, self.shape[0]):
+            totals += part[c, :]
+        return totals
+
+    def sum_of_products(self, a: Any, b: Any) -> Any:
+        """Sum of ``a_i b_i``; by a product of vectors, which makes no third one."""
+        return self.xp.matmul(a, b)
 
 
 def refuse_presences(
@@ -132,8 +143,9 @@ def refuse_presences(
 ) -> NoReturn:
     """Say that a feature cannot be in more rows of a class than there are."""
     raise ValueError(
-        f"{owner} needs in how many rows each feature is present, no more than the class "
-        f"has. Got {count:g} in column {column}, where class {c} has {rows[c]:g} rows."
+        f"{owner} needs in how many rows each feature is present, no more than the "
+        f"class has. Got {count:g} in column {column}, where class {c} has "
+        f"{rows[c]:g} rows."
     )
 
 

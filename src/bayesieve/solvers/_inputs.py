@@ -113,8 +113,8 @@ def row_counts(counts: Any, class_count: Any = None, *, solver: str) -> Floats:
     n_classes = (getattr(counts, "shape", None) or np.shape(counts))[0]
     if rows.shape != (n_classes,) or not (np.isfinite(rows) & (rows >= 0)).all():
         raise ValueError(
-            f"The 'class_count' parameter of {solver} must have a finite number of rows "
-            f">= 0 for each of the {n_classes} classes. Got {class_count!r}."
+            f"The 'class_count' parameter of {solver} must have a finite number of "
+            f"rows >= 0 for each of the {n_classes} classes. Got {class_count!r}."
         )
     return rows
 

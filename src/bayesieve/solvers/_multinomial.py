@@ -119,9 +119,7 @@ def solve_multinomial(
     """
     name = "solve_multinomial"
     check_limits(time_limit, node_limit, solver=name)
-    table = count_table(
-        counts, kinds=("count", "binary"), solver=name, on_device=True
-    )
+    table = count_table(counts, kinds=("count", "binary"), solver=name, on_device=True)
     rules = rules_of(
         table.shape[1],
         getattr(counts, "feature_names", None),

@@ -23,8 +23,8 @@ __all__ = [
     "Rules",
     "allowed_size",
     "check_device_rules",
-    "refuse_device_rules",
     "most_affordable",
+    "refuse_device_rules",
     "told_column",
 ]
 
@@ -214,7 +214,7 @@ def refuse_device_rules(counts: Any, given: tuple[Any, ...], *, solver: str) -> 
         raise ValueError(
             f"{solver} keeps to rules (include, exclude, groups, feature_cost) only of "
             "Bernoulli counts in the memory of the host. Got an array on "
-            f"{device_of(counts)}. Hint: leave columns out there, or pass a ClassCounts."
+            f"{device_of(counts)}. Hint: leave columns out there, or pass NumPy's."
         )
 
 

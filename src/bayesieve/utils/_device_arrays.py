@@ -146,8 +146,8 @@ def compressed_rows(X: Any) -> CompressedRows | None:
     elif "sparse" in layout or type(X).__module__.startswith("cupyx"):
         raise TypeError(
             "A sparse matrix on a device must be in CSR format. Got "
-            f"{layout or type(X).__name__}. Hint: convert it, with X.to_sparse_csr() or "
-            "X.tocsr()."
+            f"{layout or type(X).__name__}. "
+            "Hint: convert it, with X.to_sparse_csr() or X.tocsr()."
         )
     else:
         return None
