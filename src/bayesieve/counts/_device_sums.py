@@ -26,6 +26,7 @@ from bayesieve.utils._device_arrays import (
     in_host_memory,
     is_on_device,
     namespace,
+    repeat_each,
     to_host,
 )
 from bayesieve.utils._validation import check_names, check_weights, encode_labels
@@ -225,10 +226,10 @@ def _of_rows(
             return row, int(X.columns[begin + at])
 
         values = _checked(xp, X.values[entries], rule, place, names)
-        where = xp.repeat(offsets[rows], lengths[rows])
+        where = repeat_each(xp, offsets[rows], lengths[rows])
         where += xp.astype(X.columns[entries], xp.int64, copy=False)
         if weight is not None:
-            values = values * xp.repeat(weight[rows], lengths[rows])
+            values = values * repeat_each(xp, weight[rows], lengths[rows])
         table = add_at(table, where, values)
     return xp.reshape(table, (n_classes, n_features))
 

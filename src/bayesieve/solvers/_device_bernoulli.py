@@ -53,7 +53,8 @@ def leading_columns(
             wanted = (raw > 0) & (raw < n_rows * (1 - 1e-12))
             if floor > 0:
                 wanted = wanted & (-null_value >= floor * (1 - ROUNDING))
-            more, some = table.chosen(place, part, wanted)
+            there, some = table.chosen(place, part, wanted)
+            more = table.numbered(there)
             if floor > 0 and more.shape[0]:
                 own = _alpha_at(alpha, more)
                 wanted = _may_gain(table, some, rows, own, floor)
@@ -62,7 +63,7 @@ def leading_columns(
                     last = counts[:, [int(np.argmin(gains))]]
                     wanted = wanted & xp.any(some != table.there(last), axis=0)
                 inside, some = table.chosen(slice(0, None), some, wanted)
-                more = more[inside]
+                more = more[table.numbered(inside)]
             fetched = table.fetched(some)
             columns = np.append(columns, more)
             gains = np.append(gains, _gains(fetched, rows, _alpha_at(alpha, more)))

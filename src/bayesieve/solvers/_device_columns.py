@@ -61,12 +61,14 @@ class DeviceColumns(ColumnTable):
     ) -> tuple[NDArray[np.int64], ColumnTable]:
         """Columns of a chunk that may have this total and this gain at p."""
         wanted = self._large(place, self.counts.totals(part), least)
-        columns, some = self.counts.chosen(place, part, wanted)
+        there, some = self.counts.chosen(place, part, wanted)
+        columns = self.counts.numbered(there)
         alpha = self._alpha_at(columns)
         if level > 0 and (shares > 0).all() and abs(shares.sum() - 1.0) < 1e-9:
             wanted = self._may_gain(some, self.counts.value(alpha), shares, level)
             inside, some = self.counts.chosen(slice(0, None), some, wanted)
-            columns, alpha = columns[inside], self._alpha_at(columns[inside])
+            columns = columns[self.counts.numbered(inside)]
+            alpha = self._alpha_at(columns)
         return columns, ColumnTable(self.counts.fetched(some), alpha)
 
     def _may_gain(self, part: Any, alpha: Any, shares: Floats, level: float) -> Any:
@@ -90,7 +92,7 @@ class DeviceColumns(ColumnTable):
         """
         table, xp = self.counts, self.counts.xp
         floor, histogram = self._expected()
-        kept: list[tuple[NDArray[np.int64], Floats]] = []
+        kept: list[tuple[Any, Any]] = []  # fetched in the end: each time waits a while
         n_kept, least, sums, filled, whole = 0, [], [], [], []
         with np.errstate(invalid="ignore"):  # of negative counts, which are refused
             for place, part in table.chunks():
@@ -100,8 +102,7 @@ class DeviceColumns(ColumnTable):
                 filled.append(xp.count_nonzero(totals))
                 if floor < math.inf:
                     wanted = self._large(place, totals, floor)
-                    columns, some = table.chosen(place, part, wanted)
-                    kept.append((columns, table.fetched(some)))
+                    kept.append(table.chosen(place, part, wanted))
                     n_kept += kept[-1][0].shape[0]
                     if n_kept > MOST_COLUMNS:  # the sample was not like the rest
                         floor, kept = math.inf, []
@@ -112,8 +113,8 @@ class DeviceColumns(ColumnTable):
         table.refuse_bad_counts(table.numbers(least), class_sums)
         n_filled = int(table.numbers(filled).sum())
         if floor < math.inf:
-            columns = np.concatenate([one for one, _ in kept])
-            counts = np.hstack([one for _, one in kept])
+            columns = table.numbered(xp.concat([one for one, _ in kept]))
+            counts = table.fetched(xp.concat([one for _, one in kept], axis=1))
             part = ColumnTable(counts, self._alpha_at(columns))
             self._kept, self._exact_from = (floor, columns, part), floor
             first = _bin_of(floor)

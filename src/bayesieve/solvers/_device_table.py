@@ -70,13 +70,14 @@ class DeviceTable:
         place = slice(None, None, -(-self.shape[1] // SAMPLE_COLUMNS))
         return place, self.fetched(self.counts[:, place])
 
-    def chosen(
-        self, place: slice, part: Any, wanted: Any
-    ) -> tuple[NDArray[np.int64], Any]:
-        """Columns of a chunk that a mask wants, and their counts on the device."""
+    def chosen(self, place: slice, part: Any, wanted: Any) -> tuple[Any, Any]:
+        """Columns of a chunk that a mask wants, and their counts, on the device."""
         found = self.xp.nonzero(wanted)[0]
-        columns = to_host(found).astype(np.int64) + place.start
-        return columns, self.xp.take(part, found, axis=1)
+        return found + place.start, self.xp.take(part, found, axis=1)
+
+    def numbered(self, columns: Any) -> NDArray[np.int64]:
+        """Columns on the device, on the host."""
+        return to_host(columns).astype(np.int64)
 
     def fetched(self, part: Any) -> Floats:
         """Counts on the device, or some of their columns, on the host."""

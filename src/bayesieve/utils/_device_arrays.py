@@ -25,6 +25,7 @@ __all__ = [
     "in_host_memory",
     "is_on_device",
     "namespace",
+    "repeat_each",
     "to_host",
 ]
 
@@ -160,6 +161,13 @@ def add_at(sums: Any, positions: Any, values: Any) -> Any:
     """The sums with each value added at its position, the same array where it can."""
     if _is_of(sums, "torch", "Tensor"):
         return sums.index_add_(0, positions, values)
-    cupyx = optional_module("cupyx", purpose="a sparse matrix of CuPy", extra="arrays")
-    cupyx.scatter_add(sums, positions, values)
+    sys.modules["cupy"].add.at(sums, positions, values)
     return sums
+
+
+def repeat_each(xp: Any, values: Any, times: Any) -> Any:
+    """Each value as often in a row as is said of it."""
+    if not _is_of(values, "cupy", "ndarray"):
+        return xp.repeat(values, times)
+    ends = xp.cumulative_sum(times)  # CuPy repeats by numbers of the host only
+    return values[xp.searchsorted(ends, xp.arange(int(ends[-1])), side="right")]
