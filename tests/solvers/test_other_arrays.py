@@ -164,6 +164,28 @@ def test_rules_hold_on_a_device(elsewhere, small_steps):
         solve_multinomial(elsewhere(table), 6, groups=limited["groups"])
 
 
+@pytest.mark.parametrize("odd", [0.5, 2.0, 500.0])
+def test_the_first_pool_is_that_of_the_host_whatever_a_sample_says(odd, small_steps):
+    table = skewed(np.random.default_rng(8), 2, 300) + 1.0
+    table[:, ::19] = odd  # every column of the sample of 16
+    for alpha in (0.0, 3.0):
+        here = _problem.MultinomialProblem(table, alpha)
+        counts = _device_table.DeviceTable(on_strict_device(table), "the test")
+        there = _problem.MultinomialProblem(counts, alpha)
+        for wanted in range(1, 150, 7):
+            assert there._first_level(wanted) == here._first_level(wanted)
+
+
+def test_witnesses_are_none_of_the_columns_that_are_fixed(small_steps):
+    table = np.zeros((2, 200))
+    table[0, [3, 150]] = table[1, [5, 6, 190]] = 4.0
+    counts = _device_table.DeviceTable(on_strict_device(table), "the test")
+    columns = _device_columns.DeviceColumns(counts, np.zeros(1))
+    totals = table.sum(axis=1)
+    assert columns.witnesses(totals).tolist() == [3, 5]
+    assert columns.witnesses(totals, np.array([3, 5, 6])).tolist() == [150, 190]
+
+
 def test_all_columns_and_one(elsewhere, small_steps):
     table = skewed(np.random.default_rng(5), 2, 60)
     with pytest.warns(FewFeaturesWarning):
