@@ -83,7 +83,9 @@ class PackedNames(ABC):
     def __iter__(self) -> Iterator[str]:
         # In parts: neither a string at a time nor all of them at once.
         for first in range(0, len(self), 4096):
-            yield from self._taken(slice(first, min(first + 4096, len(self)))).tolist()
+            yield from self._taken(
+                slice(first, min(first + 4096, len(self)))
+            ).tolist()
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self[:3].tolist()))  # type: ignore[union-attr]
