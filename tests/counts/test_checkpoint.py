@@ -393,7 +393,7 @@ def test_a_damaged_part_is_an_error(files, tmp_path):
 
 def test_two_processes_do_not_share_a_checkpoint(files, tmp_path):
     with (
-        _checkpoint.Checkpoint(ClassCounts, tmp_path, {}),
+        _checkpoint.Checkpoint(_checkpoint.TableParts(ClassCounts), tmp_path, {}),
         pytest.raises(RuntimeError, match="in use by another process"),
     ):
         resumed(files, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -120,6 +121,8 @@ def test_strata_are_those_of_numpy_and_add_up(
     packing=st.sampled_from([None, "gzip"]),
     kind=st.sampled_from(["csr", "csc", "dense"]),
 )
+# The last cells have no counts, and the chunks end before them.
+@hypothesis.example(seed=3, n=10, m=10, budget=1, packing=None, kind="csr")
 def test_any_budget_and_storage_give_the_same(
     tmp_path, seed, n, m, budget, packing, kind
 ):

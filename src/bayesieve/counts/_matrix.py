@@ -102,12 +102,12 @@ def count_labelled(
     return count_coded(cls, matrix, codes, found, weights, rule, names)
 
 
-def check_length(codes: Array, matrix: Any) -> None:
+def check_length(codes: Any, matrix: Any) -> None:
     """Refuse labels that do not match the rows one to one."""
-    if codes.size != matrix.shape[0]:
+    if codes.shape[0] != matrix.shape[0]:
         raise ValueError(
             f"y must have one label per row of X, {matrix.shape[0]} in all. "
-            f"Got {codes.size}."
+            f"Got {codes.shape[0]}."
         )
 
 
@@ -248,7 +248,13 @@ def refuse_value(
     X: Any, position: int, check: int, names: Array | None = None
 ) -> NoReturn:
     """Raise the error for the value at a position reported by a kernel."""
-    row, column, value = kernels.locate(X, position)
+    refuse_cell(*kernels.locate(X, position), check, names)
+
+
+def refuse_cell(
+    row: int, column: int, value: Any, check: int, names: Array | None = None
+) -> NoReturn:
+    """Raise the error for a value at this place."""
     where = f"{describe_column(column, names)}, row {row}"
     needs = {
         kernels.NON_NEGATIVE: "class counts need finite values >= 0",

@@ -13,6 +13,7 @@ from bayesieve.counts._checkpoint import merge_files
 from bayesieve.counts._checks import checked
 from bayesieve.counts._chunks import count_chunks
 from bayesieve.counts._copies import Copies
+from bayesieve.counts._device_sums import count_on_device
 from bayesieve.counts._distributed import make_plan
 from bayesieve.counts._from_anndata import count_anndata
 from bayesieve.counts._from_sequences import SequenceSource
@@ -34,6 +35,7 @@ from bayesieve.io._read_options import LONGEST_ROW
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.utils._arrays import Array
+from bayesieve.utils._device_arrays import in_host_memory, is_on_device
 from bayesieve.utils._packed_names import PackedNames
 from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._sparse_structure import refuse_malformed
@@ -221,7 +223,9 @@ class ClassCounts:
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Any numeric dtype; never written to, copied or made dense.
+            Any numeric dtype; never written to, copied or made dense. An array or CSR
+            matrix on a device is counted there (`class_sums`), for kinds "count" and
+            "binary"; only the table is fetched.
         y : array-like of shape (n_samples,)
             Labels: strings, integers, booleans or floats.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -255,6 +259,11 @@ class ClassCounts:
         ClassCounts(kind='binary', 2 classes, 2 features, total weight 2)
         """
         rule = CountRule.checked(kind, binary, binarize, min_categories)
+        X = in_host_memory(X)
+        if is_on_device(X):
+            return count_on_device(
+                cls, X, y, sample_weight, rule, classes, feature_names
+            )
         with limited_threads(n_jobs):
             return count_labelled(
                 cls, X, y, sample_weight, rule, classes, feature_names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from bayesieve._compat import StrOptions
 from bayesieve._description import Saved
@@ -23,6 +24,9 @@ from bayesieve.solvers._screening import (
     mutual_information_screening,
     truncated_estimates,
 )
+from bayesieve.utils._device_arrays import in_host_memory, is_on_device
+from bayesieve.utils._validation import refuse_one_class
+from bayesieve.utils._warnings import warn_of_small_weights
 
 __all__ = ["L0Screener"]
 
@@ -85,7 +89,9 @@ class L0Screener(BinaryScreener):
     Notes
     -----
     One pass over X and one over the table of counts (n_classes x n_features); beside
-    it, a few arrays of length n_features. With sample weights, n is their sum.
+    it, a few arrays of length n_features. With sample weights, n is their sum. A dense
+    array or CSR matrix on a device is counted there (`bayesieve.counts.class_sums`);
+    the table is screened on the host.
 
     The estimates hold counts one row away from none and from all rows of a class. The
     paper's own do so from below only. Beside a class of very few rows this lends rare
@@ -145,6 +151,21 @@ class L0Screener(BinaryScreener):
         self.budget = budget
         self.time_limit = time_limit
         self.keep_counts = keep_counts
+
+    def _count(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool
+    ) -> ClassCounts:
+        X = in_host_memory(X)
+        if not is_on_device(X):
+            return super()._count(X, y, classes, sample_weight, first=first)
+        validate_data(self, X, reset=first, skip_check_array=True)
+        counts = ClassCounts.from_matrix(
+            X, y, sample_weight, True, binarize=self.binarize, classes=classes
+        )
+        refuse_one_class(type(self).__name__, counts.classes)
+        if sample_weight is not None:
+            warn_of_small_weights(float(counts.class_count.sum()), X.shape[0])
+        return counts
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
         self._check_one_way("k", "regularization")

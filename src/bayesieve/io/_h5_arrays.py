@@ -74,6 +74,8 @@ class ArrayReader:
 
     def tasks(self, first: int, last: int, out: Array) -> Iterator[Task]:
         """Yield what fills `out` with elements `first` to `last`, in any order."""
+        if last <= first:  # cells without any count, maybe behind the last chunk
+            return
         if self._chunks is None:
             yield lambda: self._by_h5py(first, last, out)
         elif self._chunks.packed or self._chunks.shuffled:
@@ -88,8 +90,7 @@ class ArrayReader:
         width = self._width
         where = np.s_[first // width : last // width]
         target = out if self._dataset.ndim < 2 else out.reshape(-1, width)
-        if last > first:
-            self._dataset.read_direct(target, where)
+        self._dataset.read_direct(target, where)
 
     def _plain(
         self, chunks: _Chunks, first: int, last: int, out: Array

@@ -56,6 +56,8 @@ class AdditiveProblem:
     class_shares: Floats
     weight: float
     estimate: Callable[[NDArray[np.int64]], Floats]
+    #: Where only leading columns are held: their numbers in the table, in order.
+    columns: NDArray[np.int64] | None = None
 
     @property
     def n_features(self) -> int:
@@ -75,7 +77,10 @@ class AdditiveProblem:
 
     def best(self, k: int) -> NDArray[np.int64]:
         """The k eligible columns of largest gain, sorted by index."""
-        return self._best_and_following(k)[0]
+        return self._in_table(self._best_and_following(k)[0])
+
+    def _in_table(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        return columns if self.columns is None else self.columns[columns]
 
     def _best_and_following(self, k: int) -> tuple[NDArray[np.int64], float]:
         """The k eligible columns of largest gain, and the largest gain outside."""
@@ -126,7 +131,8 @@ class AdditiveProblem:
         """A support with its certificate; minus infinity if no other is meant."""
         gains = self.gains[columns]
         certificate = self.certificate(gains, k, following)
-        return Solution(columns, gains, certificate, self.estimate(columns))
+        support = self._in_table(columns)
+        return Solution(support, gains, certificate, self.estimate(columns))
 
     def certificate(self, gains: Floats, k: int, following: float) -> Certificate:
         """What is proven of a support by its gains and the largest one outside it."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesieve import _core
+from bayesieve.counts import ClassCounts
 from bayesieve.solvers._additive import AdditiveProblem
 from bayesieve.solvers._additive_rules import solve_additive_under
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._certificate import Solution
+from bayesieve.solvers._device_bernoulli import leading_columns
+from bayesieve.solvers._device_table import DeviceTable, refuse_presences
 from bayesieve.solvers._inputs import (
     check_alpha,
     check_limits,
@@ -23,7 +26,8 @@ from bayesieve.solvers._inputs import (
 )
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._rule_input import rules_of
-from bayesieve.solvers._rules import allowed_size
+from bayesieve.solvers._rules import allowed_size, refuse_device_rules
+from bayesieve.utils._device_arrays import is_on_device
 
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
 
@@ -32,6 +36,7 @@ def solve_bernoulli(
     counts: Any,
     k: int | None = None,
     *,
+    class_count: Any = None,
     alpha: float | Floats = 1.0,
     include: Any = None,
     exclude: Any = None,
@@ -45,11 +50,15 @@ def solve_bernoulli(
 
     Parameters
     ----------
-    counts : ClassCounts
-        Of kind "binary": how many rows of each class have each feature.
+    counts : ClassCounts or array of shape (n_classes, n_features)
+        Of kind "binary": how many rows of each class have each feature. An array of
+        PyTorch, CuPy or another library of the array API stays on its device, but for
+        columns that may be selected.
     k : int, optional
         Number of features, at least 1. None, beside a budget or `max_per_group`: as
         many as they allow.
+    class_count : array-like of shape (n_classes,), optional
+        Rows of each class, beside a plain array, which does not know them.
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing; estimates are ``(f + alpha) / (n_c + 2 alpha)`` as in scikit-learn.
     include, exclude : names, numbers or a mask of columns, optional
@@ -90,7 +99,14 @@ def solve_bernoulli(
     array([0])
     """
     name = "solve_bernoulli"
-    problem = bernoulli_problem(counts, alpha, solver=name)
+    leading = None
+    if is_on_device(counts):
+        given = (include, exclude, groups, max_per_group, feature_cost, budget)
+        refuse_device_rules(counts, given, solver=name)
+        leading = check_size(k, solver=name) + 1  # the next one is for the certificate
+    problem = bernoulli_problem(
+        counts, alpha, class_count=class_count, leading=leading, solver=name
+    )
     rules = rules_of(
         problem.n_features,
         getattr(counts, "feature_names", None),
@@ -170,11 +186,20 @@ def bernoulli_problem(
     alpha: float | Floats,
     *,
     smoothing: str = "laplace",
+    class_count: Any = None,
+    leading: int | None = None,
     solver: str,
 ) -> AdditiveProblem:
-    """Gains of all columns, ready for any k."""
-    rows = np.array(row_counts(counts, solver=solver), dtype=np.float64)
-    table = count_table(counts, kinds=("binary",), solver=solver)
+    """Gains of all columns, ready for any k.
+
+    Of counts on a device, only so many leading columns are held.
+    """
+    rows = np.array(row_counts(counts, class_count, solver=solver), dtype=np.float64)
+    table = count_table(
+        counts, kinds=("binary",), solver=solver, on_device=leading is not None
+    )
+    if not isinstance(counts, ClassCounts):
+        _check_presences(table, rows, solver)
     n_classes, n_features = table.shape
     n_rows = float(rows.sum())
     if smoothing == "truncated":
@@ -184,6 +209,14 @@ def bernoulli_problem(
         estimator = BernoulliEstimator.laplace(rows, alphas)
     weight = n_rows + 2.0 * n_classes * float(estimator.alpha.max())
     check_range(weight, solver=solver)
+    columns = whole_null = None
+    if isinstance(table, DeviceTable):
+        assert leading is not None
+        columns, table, whole_null = leading_columns(
+            table, rows, estimator.alpha, leading
+        )
+        if estimator.alpha.shape[0] > 1:
+            estimator = replace(estimator, alpha=estimator.alpha[columns])
     if isinstance(table, np.ndarray):
         totals = table.sum(axis=0)
         gains, null_value = _core.bernoulli_gains(
@@ -217,10 +250,23 @@ def bernoulli_problem(
         gains=gains,
         # Constant columns say nothing; the kernel gives them gain 0 by the same rule.
         eligible=(totals > 0) & (totals < n_rows * (1 - 1e-12)),
-        null_value=float(null_value),
+        null_value=float(null_value if whole_null is None else whole_null),
         extra_parameters=float(n_classes - 1),
         n_rows=n_rows,
         class_shares=rows / n_rows,
         weight=weight,
         estimate=estimate,
+        columns=columns,
     )
+
+
+def _check_presences(table: Any, rows: Floats, solver: str) -> None:
+    """Refuse a feature in more rows of a class than it has."""
+    if isinstance(table, DeviceTable):
+        return  # its values are looked at in the pass over it
+    for c, n_c in enumerate(rows.tolist()):
+        row = table[[c]]
+        most = float(row.max())
+        if most > n_c * (1 + 1e-12):
+            column = int(np.asarray(row.argmax(axis=1)).ravel()[0])
+            refuse_presences(most, c, column, rows, solver)

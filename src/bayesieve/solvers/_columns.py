@@ -47,6 +47,14 @@ class ColumnTable:
         totals, whole, filled, histogram = self._core.scan()
         return totals, float(whole), int(filled), histogram
 
+    def level_of(self, wanted: int, levels: Floats, above: NDArray[np.int64]) -> float:
+        """The largest of falling totals that so many columns reach.
+
+        ``above`` says how many reach each.
+        """
+        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
+        return float(levels[position])
+
     def witnesses(self, class_totals: Floats) -> NDArray[np.int64]:
         """Few columns that have every class of positive total between them."""
         return _as_int64(self._core.witnesses(class_totals))
@@ -66,6 +74,11 @@ class ColumnTable:
         gains: Floats = self._core.gains(shares, accuracy)
         return gains
 
+    def gains_of(self, columns: NDArray[np.int64], shares: Floats) -> Floats:
+        """``h_i(p)`` of some columns."""
+        some: Floats = self.gains(shares)[columns]
+        return some
+
     def group_sums(
         self, shares: Floats, scale: float, groups: NDArray[np.int64], n_groups: int
     ) -> tuple[Floats, Floats, Floats]:
@@ -78,6 +91,25 @@ class ColumnTable:
         )
         return sums
 
+    def promising(
+        self, shares: Floats, accuracy: float, n: int, least: float
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """Columns with a count, at least the n of largest gain at p, and their gains.
+
+        Those of smaller totals than this need not be looked at.
+        """
+        columns = self.with_total(least)
+        return columns, self.gains(shares, accuracy)[columns]
+
+    def is_whole(self) -> bool:
+        """Whether all counts are whole numbers."""
+        values = self.counts.data if self.is_sparse else self.counts
+        return bool((values == np.floor(values)).all())
+
+    def part(self, columns: NDArray[np.int64]) -> Any:
+        """Counts of some columns, without smoothing, dense or sparse as the table."""
+        return self.counts[:, columns]
+
     def alpha_of(self, columns: NDArray[np.int64]) -> Floats:
         """Smoothing of some columns, one value each."""
         if self.alpha.shape[0] == 1:
@@ -86,7 +118,7 @@ class ColumnTable:
 
     def smoothed(self, columns: NDArray[np.int64]) -> Floats:
         """Smoothed counts of some columns, dense (K, len(columns))."""
-        part = self.counts[:, columns]
+        part = self.part(columns)
         if self.is_sparse:
             part = part.toarray()
         smoothed: Floats = part + self.alpha_of(columns)
@@ -94,7 +126,7 @@ class ColumnTable:
 
     def raw(self, columns: NDArray[np.int64]) -> Floats:
         """Counts of some columns and below them their smoothing, dense, unrounded."""
-        part = self.counts[:, columns]
+        part = self.part(columns)
         dense = part.toarray() if self.is_sparse else part
         stacked: Floats = np.vstack([dense, self.alpha_of(columns)])
         return stacked
@@ -112,7 +144,7 @@ class ColumnTable:
         """
         alpha = self.alpha_of(columns)
         positive = bool((alpha > 0).all())
-        part = self.counts[:, columns]
+        part = self.part(columns)
         if not self.is_sparse:
             part = part + alpha
         if anchor is None:
@@ -127,8 +159,11 @@ class ColumnTable:
             columns, part, alpha if self.is_sparse else None, anchor, positive=positive
         )
 
-    def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable]:
-        """Columns with a total of at least this, and they as a table of their own."""
+    def large_part(self, least: float) -> tuple[NDArray[np.int64], ColumnTable] | None:
+        """Columns with a total of at least this, and they as a table of their own.
+
+        None if they are too many for that.
+        """
         if self.is_sparse:
             columns = self.with_total(least)
             counts = self.counts[:, columns]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesieve.solvers._logs import Floats
 
 __all__ = [
+    "MOST_DEFAULT",
     "default_sizes",
     "elbow_position",
     "largest_advised_size",
@@ -17,9 +18,13 @@ __all__ = [
 ]
 
 
+#: The largest size of a path that is not told its sizes.
+MOST_DEFAULT = 10_000
+
+
 def default_sizes(n_features: int, *, smallest: int) -> NDArray[np.int64]:
     """About 50 sizes, geometric from the smallest to min(n_features, 10,000)."""
-    largest = max(min(n_features, 10_000), 1)
+    largest = max(min(n_features, MOST_DEFAULT), 1)
     smallest = min(smallest, largest)
     return np.unique(np.round(np.geomspace(smallest, largest, 50)).astype(np.int64))
 

@@ -60,6 +60,17 @@ class GroupTable:
         """Groups with any count."""
         return self._filled
 
+    def gains_of(self, groups: NDArray[np.int64], shares: Floats) -> Floats:
+        """Gains of some groups at p."""
+        some: Floats = self.gains(shares)[groups]
+        return some
+
+    def promising(
+        self, shares: Floats, accuracy: float, n: int, least: float
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """Groups with any count and their gains at p: all, which are no less than n."""
+        return self._filled, self.gains(shares, accuracy)[self._filled]
+
     def _sparse_gains(self, shares: Floats) -> Floats:
         gains = self.base.gains(shares)
         # A column without counts has its smoothing: the same in every class.

@@ -12,7 +12,9 @@ from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning, GapWarning
 from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._certificate import Certificate
+from bayesieve.solvers._device_table import DeviceTable, device_table
 from bayesieve.solvers._logs import Floats
+from bayesieve.utils._device_arrays import in_host_memory, is_on_device, to_host
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._warnings import warn_user
 
@@ -28,8 +30,13 @@ __all__ = [
 ]
 
 
-def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
-    """The (K, m) table of a ClassCounts or an array, float64, dense or CSC."""
+def count_table(
+    counts: Any, *, kinds: tuple[str, ...], solver: str, on_device: bool = False
+) -> Any:
+    """The (K, m) table of a ClassCounts or an array, float64, dense or CSC.
+
+    With ``on_device`` counts that lie on a device stay there, as a `DeviceTable`.
+    """
     if isinstance(counts, ClassCounts):
         if counts.kind not in kinds:
             allowed = " or ".join(repr(kind) for kind in kinds)
@@ -42,6 +49,12 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
                 f"Got one class: {counts.classes.tolist()[0]!r}."
             )
         return counts.feature_count
+    counts = in_host_memory(counts)
+    if on_device:
+        there = device_table(counts, solver=solver)
+        if isinstance(there, DeviceTable):
+            return there
+        counts = counts if there is None else there
     if sp.issparse(counts):
         refuse_malformed(counts)
         table = sp.csc_array(counts, dtype=np.float64)
@@ -52,7 +65,7 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
     else:
         try:
             table = np.ascontiguousarray(counts, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError) as error:  # the last is PyTorch's
             raise ValueError(
                 f"{solver} needs a ClassCounts or a table of numbers, one row for each "
                 f"class. Got {type(counts).__name__} that is none: {error}."
@@ -77,15 +90,32 @@ def count_table(counts: Any, *, kinds: tuple[str, ...], solver: str) -> Any:
     return table
 
 
-def row_counts(counts: Any, *, solver: str) -> Floats:
-    """Rows of each class, which a plain table does not know."""
-    if not isinstance(counts, ClassCounts):
+def row_counts(counts: Any, class_count: Any = None, *, solver: str) -> Floats:
+    """Rows of each class: of a ClassCounts, or as they are given beside a table."""
+    if isinstance(counts, ClassCounts):
+        if class_count is not None:
+            raise ValueError(
+                f"The 'class_count' parameter of {solver} is for plain tables; a "
+                f"ClassCounts knows its own. Got {class_count!r}."
+            )
+        known: Floats = counts.class_count
+        return known
+    if class_count is None:
         raise TypeError(
             f"{solver} needs a ClassCounts, which knows the number of rows of each "
             f"class. Got {type(counts).__name__}. "
             "Hint: build one with ClassCounts.from_matrix(X, y)."
         )
-    rows: Floats = counts.class_count
+    class_count = in_host_memory(class_count)
+    if is_on_device(class_count):
+        class_count = to_host(class_count)
+    rows = np.array(class_count, dtype=np.float64)
+    n_classes = (getattr(counts, "shape", None) or np.shape(counts))[0]
+    if rows.shape != (n_classes,) or not (np.isfinite(rows) & (rows >= 0)).all():
+        raise ValueError(
+            f"The 'class_count' parameter of {solver} must have a finite number of "
+            f"rows >= 0 for each of the {n_classes} classes. Got {class_count!r}."
+        )
     return rows
 
 
@@ -134,6 +164,9 @@ def check_limits(time_limit: Any, node_limit: Any, *, solver: str) -> None:
 
 def check_alpha(alpha: Any, n_features: int, *, solver: str) -> Floats:
     """Smoothing as an array of one value, or one for each feature."""
+    alpha = in_host_memory(alpha)
+    if is_on_device(alpha):
+        alpha = to_host(alpha)
     values = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     if values.ndim != 1 or values.shape[0] not in (1, n_features):
         raise ValueError(

@@ -20,7 +20,7 @@ from bayesieve.solvers._inputs import (
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
 from bayesieve.solvers._rule_input import rules_of
-from bayesieve.solvers._rules import Rules, allowed_size
+from bayesieve.solvers._rules import Rules, allowed_size, check_device_rules
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
@@ -61,7 +61,8 @@ def solve_multinomial(
     Parameters
     ----------
     counts : ClassCounts or {array, sparse array} of shape (n_classes, n_features)
-        Class-conditional sums.
+        Class-conditional sums. An array of PyTorch, CuPy or another library of the
+        array API stays on its device, but for columns that may matter.
     k : int, optional
         Number of features, at least 2. One feature has gain 0: then a
         `DegenerateSupportWarning` and an empty support. None, beside a budget or
@@ -118,7 +119,7 @@ def solve_multinomial(
     """
     name = "solve_multinomial"
     check_limits(time_limit, node_limit, solver=name)
-    table = count_table(counts, kinds=("count", "binary"), solver=name)
+    table = count_table(counts, kinds=("count", "binary"), solver=name, on_device=True)
     rules = rules_of(
         table.shape[1],
         getattr(counts, "feature_names", None),
@@ -131,6 +132,7 @@ def solve_multinomial(
         owner=name,
     )
     size = allowed_size(k, rules, solver=name)
+    check_device_rules(counts, rules, solver=name)
     problem = MultinomialProblem(
         table, check_alpha(alpha, table.shape[1], solver=name), rules
     )
@@ -147,10 +149,13 @@ def multinomial_problem(
     alpha: float | Floats,
     *,
     rules: Rules | None = None,
+    on_device: bool = False,
     solver: str,
 ) -> MultinomialProblem:
     """Checked counts and smoothing, ready for any number of solves."""
-    table = count_table(counts, kinds=("count", "binary"), solver=solver)
+    table = count_table(
+        counts, kinds=("count", "binary"), solver=solver, on_device=on_device
+    )
     alphas = check_alpha(alpha, table.shape[1], solver=solver)
     return MultinomialProblem(table, alphas, rules)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bayesieve.solvers._branch import Limits
 from bayesieve.solvers._categorical import categorical_problem
 from bayesieve.solvers._certificate import Certificate, Solution
 from bayesieve.solvers._criteria import (
+    MOST_DEFAULT,
     default_sizes,
     elbow_position,
     multinomial_bic,
@@ -28,14 +30,16 @@ from bayesieve.solvers._gaussian import gaussian_problem
 from bayesieve.solvers._inputs import (
     check_limits,
     check_size,
+    row_counts,
     warn_of_few_features,
 )
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._multinomial import certify, multinomial_problem
 from bayesieve.solvers._problem import MultinomialProblem
 from bayesieve.solvers._rule_input import rules_of
-from bayesieve.solvers._rules import Rules
+from bayesieve.solvers._rules import Rules, check_device_rules, refuse_device_rules
 from bayesieve.utils._computed_once import computed_once
+from bayesieve.utils._device_arrays import is_on_device
 from bayesieve.utils._drawing import drawn
 from bayesieve.utils._warnings import warn_user
 
@@ -110,6 +114,7 @@ def sparsity_path(
     ks: Iterable[int] | None = None,
     *,
     model: str = "multinomial",
+    class_count: Any = None,
     alpha: float | Floats = 1.0,
     exact: bool = True,
     time_limit: float | None = 10.0,
@@ -125,11 +130,15 @@ def sparsity_path(
     Parameters
     ----------
     counts : ClassCounts or array of shape (n_classes, n_features)
-        A plain table will do for the multinomial model.
+        A plain table will do for the multinomial model, and with `class_count` for the
+        Bernoulli model. An array of PyTorch, CuPy or another library of the array API
+        stays on its device, but for columns that may matter.
     ks : iterable of int, optional
         Sizes; by default about 50, geometric from 2 to min(n_features, 10,000).
     model : {"multinomial", "bernoulli", "gaussian", "categorical"}
         The last three give every k from one ranking.
+    class_count : array-like of shape (n_classes,), optional
+        Rows of each class, beside a plain table, which does not know them.
     alpha : float, default=1.0
         Smoothing; not used by the Gaussian model.
     exact : bool, default=True
@@ -162,7 +171,7 @@ def sparsity_path(
     check_limits(time_limit, None, solver=name)
     n_features = getattr(counts, "n_features", None)
     if n_features is None:
-        n_features = np.shape(counts)[-1]
+        n_features = (getattr(counts, "shape", None) or np.shape(counts))[-1]
     rules = rules_of(
         n_features,
         getattr(counts, "feature_names", None),
@@ -175,19 +184,54 @@ def sparsity_path(
         owner=name,
     )
     if model == "multinomial":
-        problem = multinomial_problem(counts, alpha, rules=rules, solver=name)
-        rows = counts.class_count.sum() if isinstance(counts, ClassCounts) else math.nan
+        check_device_rules(counts, rules, solver=name)
+        problem = multinomial_problem(
+            counts, alpha, rules=rules, on_device=True, solver=name
+        )
+        rows = math.nan
+        if isinstance(counts, ClassCounts) or class_count is not None:
+            rows = row_counts(counts, class_count, solver=name).sum()
         return multinomial_path(
             problem, ks, n_rows=float(rows), exact=exact, time_limit=time_limit
         )
     additive: AdditiveProblem
     if model == "bernoulli":
-        additive = bernoulli_problem(counts, alpha, solver=name)
+        if is_on_device(counts):
+            given = (include, exclude, groups, max_per_group, feature_cost, budget)
+            refuse_device_rules(counts, given, solver=name)
+            return _device_path(counts, ks, alpha, class_count, name)
+        additive = bernoulli_problem(
+            counts, alpha, class_count=class_count, solver=name
+        )
     elif model == "gaussian":
         additive = gaussian_problem(counts, variance="class", solver=name)
     else:
         additive = categorical_problem(counts, float(alpha), solver=name)
     return additive_path(additive, ks, rules=rules, time_limit=time_limit)
+
+
+def _device_path(
+    counts: Any,
+    ks: Iterable[int] | None,
+    alpha: float | Floats,
+    class_count: Any,
+    solver: str,
+) -> SparsityPath:
+    """Path of Bernoulli counts on a device, of the leading columns of its sizes."""
+    sizes = None if ks is None else [*ks]
+    asked = [MOST_DEFAULT] if sizes is None else sizes
+    largest = max((int(n) for n in asked if isinstance(n, Integral)), default=1)
+
+    def problem(k: int) -> AdditiveProblem:
+        return bernoulli_problem(
+            counts, alpha, class_count=class_count, leading=k + 1, solver=solver
+        )
+
+    held = problem(largest)
+    path = additive_path(held, sizes)
+    return replace(
+        path, _support=lambda k: (held if k <= largest else problem(k)).best(k)
+    )
 
 
 def _sizes(

@@ -33,6 +33,8 @@ from bayesieve.solvers._columns import (
     least_total,
     merged,
 )
+from bayesieve.solvers._device_columns import DeviceColumns
+from bayesieve.solvers._device_table import DeviceTable
 from bayesieve.solvers._dual import Relaxation, relax
 from bayesieve.solvers._group_table import GroupTable
 from bayesieve.solvers._logs import UNIT, Floats, log_ratio
@@ -115,7 +117,7 @@ class MultinomialProblem:
 
     Parameters
     ----------
-    counts : ndarray or csc_array of shape (n_classes, n_features)
+    counts : ndarray, csc_array or DeviceTable of shape (n_classes, n_features)
         Counts without smoothing; read, never copied.
     alpha : float or ndarray of shape (n_features,)
         Smoothing added to every count.
@@ -128,7 +130,10 @@ class MultinomialProblem:
         self, counts: Any, alpha: float | Floats, rules: Rules | None = None
     ) -> None:
         self.alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
-        self.table = ColumnTable(counts, self.alpha)
+        on_device = isinstance(counts, DeviceTable)
+        self.table: ColumnTable = (DeviceColumns if on_device else ColumnTable)(
+            counts, self.alpha
+        )
         self.n_classes, self.n_features = self.table.n_classes, self.table.n_features
         self.rules = rules
         self.items: ColumnTable | GroupTable = self.table
@@ -203,7 +208,7 @@ class MultinomialProblem:
         if isinstance(self.items, GroupTable):
             return int(self._free(self.items.nonempty()).shape[0])
         fixed = merged(self.included, self.excluded)
-        counts = self.table.counts[:, fixed]
+        counts = self.table.part(fixed)
         filled = np.asarray(counts.sum(axis=0)).ravel() > 0
         return self._scan.n_nonempty - int(filled.sum())
 
@@ -238,16 +243,14 @@ class MultinomialProblem:
 
     @computed_once
     def _is_whole(self) -> bool:
-        counts = self.table.counts
-        values = counts.data if self.table.is_sparse else counts
-        return bool((values == np.floor(values)).all())
+        return self.table.is_whole()
 
     @computed_once
     def _is_proportional(self) -> bool:
         """Whether all columns have exactly the same class shares; False where many."""
-        columns = self.nonempty()
-        if self.n_classes * columns.shape[0] > _FEW_CELLS:
+        if self.n_classes * self._scan.n_nonempty > _FEW_CELLS:
             return False
+        columns = self.nonempty()
         different = np.unique(self.table.raw(columns), axis=1)
         if different.shape[1] > _FEW_COLUMNS:
             return False
@@ -288,21 +291,29 @@ class MultinomialProblem:
             return None
         if self._pool is not None and self._pool.columns.shape[0] >= 2 * k:
             return self._pool
-        wanted = _first_pool(k)
-        if 2 * wanted > self.n_nonempty:
+        if 2 * _first_pool(k) > self.n_nonempty:
             return None
-        above = self._scan.columns_above
-        position = min(int(np.searchsorted(above, wanted)), above.shape[0] - 1)
-        self._make_pool(float(self._scan.total_levels[position]))
+        self._make_pool(self._first_level(_first_pool(k)))
         return self._pool
+
+    def _first_level(self, wanted: int) -> float:
+        """The least total of a first pool of so many columns; 0 where it takes most."""
+        if 2 * wanted > self.n_nonempty:
+            return 0.0
+        return self.table.level_of(
+            wanted, self._scan.total_levels, self._scan.columns_above
+        )
 
     def _make_pool(self, least: float) -> None:
         pool = self._pool
         if pool is not None and least >= pool.least_total:  # a part of what it has
-            positions, table = pool.table.large_part(least)
-            self._pool = _Pool(pool.columns[positions], table, least)
+            part = pool.table.large_part(least)
+            if part is not None:
+                self._pool = _Pool(pool.columns[part[0]], part[1], least)
         else:
-            self._pool = _Pool(*self.table.large_part(least), least)
+            part = self.table.large_part(least)
+            if part is not None:
+                self._pool = _Pool(*part, least)
 
     def _reaching(self, k: int, shares: Floats, level: float) -> NDArray[np.int64]:
         """Every item that may be selected whose gain at p reaches the level.
@@ -357,7 +368,7 @@ class MultinomialProblem:
         if found.shape[0] <= 4 * len(result.block) + 1000:
             return found
         # Many reach the general level: look at each one's own.
-        own = self.items.gains(result.shares)[found] * (1 + ROUNDING)
+        own = self.items.gains_of(found, result.shares) * (1 + ROUNDING)
         needed = np.full(found.shape[0], floor - slack)
         if levels is not None:
             assert rules.group is not None
@@ -385,6 +396,9 @@ class MultinomialProblem:
         """Witnesses among the items about which there is a choice."""
         if self.rules is None or self.alpha.min() > 0:
             return self._witnesses
+        if isinstance(self.table, DeviceColumns):
+            fixed = merged(self.included, self.excluded)
+            return self.table.witnesses(self.class_totals, fixed)
         allowed = self._free(self._filled())
         if not allowed.shape[0]:
             return allowed
@@ -409,8 +423,10 @@ class MultinomialProblem:
             self._pool = None  # a later one may be narrower
             pool = self._pool_for(k)
             if pool is None:
-                columns = self._filled()
-                gains = self.items.gains(shares, _TO_RANK)[columns]
+                # No k of this first pool asks for more of them.
+                most, least = 2 * (size // 16) + 256, self._first_level(size)
+                most += self.included.shape[0] + self.excluded.shape[0]
+                columns, gains = self.items.promising(shares, _TO_RANK, most, least)
             else:
                 columns, gains = pool.columns, pool.table.gains(shares, _TO_RANK)
             if self.rules is not None:

@@ -16,12 +16,15 @@ from bayesieve.solvers._choice import Choice
 from bayesieve.solvers._inputs import check_size
 from bayesieve.solvers._logs import Floats
 from bayesieve.utils._computed_once import computed_once
+from bayesieve.utils._device_arrays import device_of, is_on_device
 
 __all__ = [
     "Indices",
     "Rules",
     "allowed_size",
+    "check_device_rules",
     "most_affordable",
+    "refuse_device_rules",
     "told_column",
 ]
 
@@ -203,3 +206,23 @@ def allowed_size(k: Any, rules: Rules | None, *, solver: str) -> int:
 def told_column(column: Any, names: Any) -> str:
     """A column by its name, or its number."""
     return f"column {int(column)}" if names is None else repr(str(names[int(column)]))
+
+
+def refuse_device_rules(counts: Any, given: tuple[Any, ...], *, solver: str) -> None:
+    """Refuse rules where only the leading columns are taken from a device."""
+    if any(one is not None for one in given):
+        raise ValueError(
+            f"{solver} keeps to rules (include, exclude, groups, feature_cost) only of "
+            "Bernoulli counts in the memory of the host. Got an array on "
+            f"{device_of(counts)}. Hint: leave columns out there, or pass NumPy's."
+        )
+
+
+def check_device_rules(counts: Any, rules: Rules | None, *, solver: str) -> None:
+    """Refuse groups taken whole, which would need all columns, on a device."""
+    if rules is not None and rules.are_groups_whole and is_on_device(counts):
+        raise ValueError(
+            f"{solver} takes groups whole only of counts in the memory of the host. "
+            f"Got an array on {device_of(counts)}. Hint: add up the counts of each "
+            "group there and select among the sums, or pass a NumPy array."
+        )

@@ -13,6 +13,7 @@ EXTRAS = {
     "excel": ("python-calamine",),
     "plot": ("matplotlib",),
     "cli": ("duckdb", "pyarrow", "pandas", "python-calamine", "shtab"),
+    "arrays": ("array-api-compat",),
     "dask": ("dask", "distributed"),
     "anndata": ("anndata", "h5py"),
     "onnx": ("onnx", "skl2onnx"),
