@@ -77,6 +77,15 @@ def test_a_column_that_is_called_as_the_numbers_of_texts(duckdb_engine):
     compare(found, model.predict(texts), model.predict_proba(texts), model.classes_)
 
 
+def test_a_text_without_a_key_has_no_answer(duckdb_engine):
+    texts = ["good good film", "a good plot", "a bad film", "bad bad plot"]
+    model = bs.SparseTextNB(k=2).fit(texts, ["yes", "yes", "no", "no"])
+    frame = pd.DataFrame({"text": texts, "id": [1.0, 2.0, 3.0, np.nan]})
+    _, found = duckdb_engine.query(to_sql(model, "rows", key="id"), frame)
+    labels = {row[0]: row[2] for row in found}
+    assert [labels[text] for text in texts] == ["yes", "yes", "no", None]
+
+
 # -------------------------------------------------------------- types of the columns
 
 

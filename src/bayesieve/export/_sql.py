@@ -175,6 +175,11 @@ class _Writer:
                 there = f"CASE WHEN {column} IS NULL THEN 0 ELSE 1 END"
                 self._first.append((f"bayesieve_there_{number}", there))
                 self._valid.append(f"bayesieve_there_{number} = 1")
+        if texts and quoted is not None:
+            # What cannot be joined would count as an empty text.
+            there = f"CASE WHEN t.{quoted} IS NULL THEN 0 ELSE 1 END"
+            self._first.append(("bayesieve_has_key", there))
+            self._valid.append("bayesieve_has_key = 1")
         query.add(self._first)
         query.add(rows.second)
         query.add(rows.third)
