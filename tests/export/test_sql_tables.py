@@ -210,6 +210,15 @@ def test_terms_in_which_letters_have_no_case(sqlite_engine, duckdb_engine):
         duckdb_engine.execute(sql)
 
 
+def test_terms_that_are_absent_must_not_count_as_present():
+    """Of a threshold below 0 they would, and a table of terms has no rows for them."""
+    model = bs.SparseBernoulliNB("all", binarize=-1.0)
+    model.fit(TERMS - 2.0, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"binarize >= 0.*Got -1.0"):
+        to_sql(model, "rows", row="doc", term="term")
+    assert to_sql(model, "rows")
+
+
 def test_categories_that_the_database_knows_as_a_type(duckdb_engine, postgres_engine):
     model = of_one_column(["a", "b"])
     wanted = model.predict_proba(pd.DataFrame({"v": ["a", "b", "c"]}))

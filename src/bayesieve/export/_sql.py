@@ -101,7 +101,16 @@ def to_sql(
         )
     sql = DIALECTS[dialect]
     card = contrasted(scorecard_of(model, feature_names))
-    parts = [table] if isinstance(table, str) else list(table)
+    parts = [table] if isinstance(table, str) else table
+    if (
+        not isinstance(parts, list | tuple)
+        or not parts
+        or not all(isinstance(part, str) for part in parts)
+    ):
+        raise TypeError(
+            "The 'table' parameter of to_sql must be a name, or a list of names such "
+            f"as ('schema', 'table'). Got {table!r}."
+        )
     source = ".".join(sql.name(part, "The name of a table") for part in parts)
     written = _Writer(card, sql, source, order_by, prediction, probability)
     if row is None and (term is not None or count is not None):

@@ -35,6 +35,12 @@ class Counted:
             own = card.terms[0]
             if isinstance(own, TextTerms):
                 return cls.of_texts(own)
+            if own.binarize is not None and own.binarize < 0:
+                raise ValueError(
+                    "A table of terms needs a model with binarize >= 0, because what "
+                    "it has no row for would count as present. "
+                    f"Got {own.binarize!r}."
+                )
             names = [card.columns[j].name for j in own.columns]
             if len(set(names)) == len(names):
                 return cls(names, own.slopes, own.binarize)
