@@ -285,6 +285,22 @@ def test_indices_outside_the_shape_are_an_error(tmp_path):
             ClassCounts.from_anndata(tmp_path / "c.h5ad", "type", binary=binary)
 
 
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+def test_half_precision_in_a_file(tmp_path, kind):
+    import h5py
+
+    adata, path = example(kind=kind), tmp_path / "half.h5ad"
+    wanted = ClassCounts.from_anndata(adata, "type")
+    adata.write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        place = "X" if kind == "dense" else "X/data"
+        values, told = file[place][:].astype(np.float16), dict(file[place].attrs)
+        del file[place]
+        file[place] = values
+        file[place].attrs.update(told)
+    assert ClassCounts.from_anndata(path, "type") == wanted
+
+
 def test_entries_stored_twice(tmp_path):
     """1 + 2 in one cell are three molecules, and one presence."""
     twice = sparse.csr_matrix(

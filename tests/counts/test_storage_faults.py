@@ -160,7 +160,9 @@ def test_saving(old, new, save, is_in, exists, tmp_path, monkeypatch):
 
 def counted(folder, paths):
     """Count files as `from_text` does, each saved by itself."""
-    checkpoint = _checkpoint.Checkpoint(ClassCounts, folder, {"what": "words"})
+    checkpoint = _checkpoint.Checkpoint(
+        _checkpoint.TableParts(ClassCounts), folder, {"what": "words"}
+    )
     bad_rows = SimpleNamespace(skipped=0, first="")
     with checkpoint:
         done = checkpoint.resume(paths)

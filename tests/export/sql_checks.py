@@ -64,8 +64,14 @@ def term_table(texts, options, *, merged=True):
 
 def in_rows(frame):
     """Counts in columns as a row for each of them."""
-    long = frame.melt(ignore_index=False, var_name="term", value_name="n")
-    return long.reset_index(names="doc")
+    k = frame.shape[1]  # by hand: to pandas a term "n" would be in the way
+    return pd.DataFrame(
+        {
+            "doc": np.tile(frame.index, k),
+            "term": np.repeat(np.array(frame.columns, dtype=object), len(frame)),
+            "n": frame.to_numpy().T.ravel(),
+        }
+    )
 
 
 def check_terms(engine, model, X, long, count="n"):

@@ -312,6 +312,40 @@ def test_steps_that_take_columns_are_seen_through():
     check(model.fit(COUNTS, YES_NO), COUNTS)
 
 
+def test_frames_are_read_by_name():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=90)
+    X = pd.DataFrame(rng.poisson(1 + 2 * y[:, None], size=(90, 3)), columns=[*"abc"])
+    X["c"] = 9 - X["c"].clip(upper=9)
+    for model in (bs.SparseMultinomialNB(3), bs.SparseGaussianNB(2), bs.SelectiveNB()):
+        session = session_of(model.fit(X, y))
+        moved = X[[*"cba"]].assign(other="word")
+        _, found = session.run(None, onnx_inputs(session, moved))
+        np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-9)
+        with pytest.raises(ValueError, match="needs the column 'b'"):
+            onnx_inputs(session, X.drop(columns="b").assign(d=1))
+
+
+def test_columns_that_are_not_read_may_hold_anything():
+    town = np.array(["Oslo", "Rome"] * 45, dtype=object)
+    X = np.array([np.arange(90) // 45 * 5 + np.arange(90) % 7, town], dtype=object).T
+    model = bs.SelectiveNB().fit(X, np.arange(90) // 45)
+    assert model.support_.tolist() == [True, False]
+    check(model, X)
+    nothing = bs.SelectiveNB().fit(pd.DataFrame({"town": town}), np.arange(90) // 45)
+    check(nothing, pd.DataFrame({"town": town}))
+
+
+def test_measurements_so_far_out_that_no_class_can_be():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2)) + (np.arange(90) % 3 > 0)[:, None]
+    far = np.array([[1e160, 0.0], [-1e300, 1.0], [0.0, 1.0]])
+    for variance in ("pooled", "class"):
+        model = bs.SparseGaussianNB(1, variance=variance).fit(X, np.arange(90) % 3 > 0)
+        with np.errstate(over="ignore"):
+            check(model, far)
+
+
 def test_without_the_extra_it_says_what_to_install():
     code = (
         "import sys; sys.modules['onnx'] = None\n"

@@ -262,6 +262,9 @@ def test_what_cannot_be_written_is_refused():
         to_sql(model, "\ud800")
     with pytest.raises(ValueError, match="must not be empty"):
         to_sql(model, "")
+    for table in ([], None, 5, ["a", 5]):
+        with pytest.raises(TypeError, match="The 'table' parameter of to_sql must be"):
+            to_sql(model, table)
     with pytest.raises(ValueError, match=r"Spark would replace"):
         to_sql(model, "${x}", "spark")
     with pytest.raises(ValueError, match="labels or probabilities"):

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
@@ -228,6 +228,7 @@ HOSTILE = st.text(
 
 
 @given(terms=st.lists(HOSTILE, min_size=2, max_size=6, unique=True))
+@example(terms=["n", "doc", "term"])
 @settings(
     max_examples=40,
     deadline=None,

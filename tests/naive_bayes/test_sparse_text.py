@@ -247,7 +247,8 @@ def test_labels_of_any_kind(wrap):
         (np.array([*TEXTS[:5], np.nan], dtype=object), "Got a missing value in row 5"),
         (pd.Series([*TEXTS[:5], None]), "missing"),
         (pa.array([*TEXTS[:5], None]), "missing one, row 5"),
-        (pl.Series(range(6)), "Got Arrow type int64"),
+        # The first polars hands out no Arrow data.
+        (pl.Series(range(6)), "Got (Arrow type int64|int 0 in row 0)"),
         ({"a": 1}, "Got dict"),
         (5, "Got int"),
         ([], "Got none"),

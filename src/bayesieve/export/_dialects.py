@@ -43,6 +43,8 @@ class Dialect:
     leaves_out: ClassVar[str | None] = None
     has_times: ClassVar[bool] = True
     has_nan: ClassVar[bool] = True
+    #: Whether a column may hold what is not of its type.
+    loosely_typed: ClassVar[bool] = False
     #: Values of a category from which on they are joined rather than listed.
     most_listed: ClassVar[int | None] = None
     materialized: ClassVar[str] = "MATERIALIZED "
@@ -114,9 +116,25 @@ class Dialect:
         """A column of numbers as doubles."""
         return f"CAST({column} AS {self.double})"
 
+    def number_of(self, column: str) -> str:
+        """The same, and infinity, which no model takes, for what is no number."""
+        return self.real(column)
+
+    def to_compare(self, column: str) -> str:
+        """A column of numbers, to be compared with some that are listed."""
+        return self.real(column)
+
     def flag(self, column: str) -> str:
         """A column of booleans as 0 and 1."""
         return f"CAST({column} AS INTEGER)"
+
+    def exact(self, own: str) -> str:
+        """A string of the query, which equals one of a column as all characters do.
+
+        The column may have a collation of its own, in which "a" equals "A". What is no
+        string there is compared as the database does it: "yes" with a boolean.
+        """
+        return own
 
     def is_nan(self, expression: str) -> str:
         """Whether a double is NaN."""
@@ -193,6 +211,10 @@ class DuckDB(Dialect):
             if "e" not in repr(float(value))
             else repr(float(value))
         )
+
+    def exact(self, own: str) -> str:
+        """Columns of another collation are refused then."""
+        return f'{own} COLLATE "C"'
 
     def micros(self, column: str) -> str:
         """Of dates, timestamps with and without a zone, and intervals."""
@@ -342,6 +364,7 @@ class SQLite(Dialect):
 
     key, title, double = "sqlite", "SQLite", "REAL"
     has_times = has_nan = False
+    loosely_typed = True
 
     def number(self, value: float) -> str:
         """The shortest decimal; older versions may read it one bit off."""
@@ -370,6 +393,30 @@ class SQLite(Dialect):
         """Booleans are 1 and 0 here."""
         written = super().label(value)
         return {"TRUE": "1", "FALSE": "0"}.get(written, written)
+
+    def number_of(self, column: str) -> str:
+        """CAST reads what it can of a text: 12 of "12 apples", 0 of "".
+
+        Against a real number a text stands as one if all of it can be read so, and is
+        larger than any if not.
+        """
+        is_number = f"{column} <= {self.real(self.infinity)}"
+        return (
+            f"CASE WHEN {column} IS NULL OR {is_number} THEN {self.real(column)} "
+            f"ELSE {self.infinity} END"
+        )
+
+    def to_compare(self, column: str) -> str:
+        """As it is: what is no number equals none."""
+        return column
+
+    def flag(self, column: str) -> str:
+        """Booleans are integers here."""
+        return column
+
+    def exact(self, own: str) -> str:
+        """By bytes."""
+        return f"{own} COLLATE BINARY"
 
     def largest(self, values: Sequence[str]) -> str:
         """The scalar maximum has its own name."""

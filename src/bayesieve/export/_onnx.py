@@ -304,7 +304,18 @@ class _Inputs:
         width = card.n_columns
         name = graph.name(MATRIX)
         declared = self._value(graph, name, self._dtype, width, "numbers")
-        self.told.append({"input": name, "kind": "matrix", "dtype": self._told_dtype})
+        names = [own.name for own in card.columns]
+        named = any(own.name != f"x{own.number}" for own in card.columns)
+        self.told.append(
+            {
+                "input": name,
+                "kind": "matrix",
+                "dtype": self._told_dtype,
+                "width": width,
+                "reads": [own.number for own in card.columns],
+                "names": names if named else None,
+            }
+        )
         return [declared], *taken_of(graph, card, name, self._dtype)
 
     @property

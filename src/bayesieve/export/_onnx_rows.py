@@ -59,23 +59,24 @@ def onnx_inputs(onnx_model: Any, X: Any) -> dict[str, np.ndarray]:
     """
     told = _told(onnx_model)
     if told[0]["kind"] == "matrix":
-        rows = X.toarray() if sparse.issparse(X) else X
-        return {told[0]["input"]: np.asarray(rows, dtype=told[0]["dtype"])}
+        return {told[0]["input"]: _matrix(told[0], X)}
     if told[0]["kind"] == "text":
         return {told[0]["input"]: _counts(told[0], X)}
     columns, names = columns_of(X if hasattr(X, "columns") else np.asarray(X))
     found = {}
     for own in told:
-        if names is None:
-            column = columns[own["number"]]
-        elif own["column"] in names:
-            column = columns[names.index(own["column"])]
-        else:
-            raise ValueError(
-                f"The model needs the column {own['column']!r}. Got a table without it."
-            )
-        found[own["input"]] = _put(own, column)
+        place = own["number"] if names is None else _place(own["column"], names)
+        found[own["input"]] = _put(own, columns[place])
     return found
+
+
+def _place(name: str, names: list[str]) -> int:
+    """Place of a column among those of a table."""
+    if name not in names:
+        raise ValueError(
+            f"The model needs the column {name!r}. Got a table without it."
+        )
+    return names.index(name)
 
 
 def _told(onnx_model: Any) -> list[dict[str, Any]]:
@@ -92,6 +93,28 @@ def _told(onnx_model: Any) -> list[dict[str, Any]]:
         )
     told: list[dict[str, Any]] = json.loads(found["columns"])
     return told
+
+
+def _matrix(told: dict[str, Any], X: Any) -> np.ndarray:
+    """Rows as one matrix; of a frame, columns by their names as everywhere."""
+    dtype = np.dtype(told["dtype"])
+    if sparse.issparse(X):
+        return np.asarray(X.toarray(), dtype=dtype)
+    if not hasattr(X, "columns"):
+        X = np.asarray(X)
+        if X.dtype.kind in "biuf":
+            return np.asarray(X, dtype=dtype)
+    # Columns that the model does not read may hold anything.
+    columns, names = columns_of(X)
+    found = np.zeros((len(columns[0]), told["width"]), dtype=dtype)
+    for place, number in enumerate(told["reads"]):
+        from_, name = number, f"x{number}"
+        if names is not None and told["names"] is not None:
+            name = told["names"][place]
+            from_ = _place(name, names)
+        own = InputColumn(name, 0, "number")
+        found[:, number] = read_column(own, columns[from_])
+    return found
 
 
 def _put(told: dict[str, Any], column: Any) -> np.ndarray:

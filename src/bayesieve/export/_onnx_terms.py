@@ -72,16 +72,16 @@ class ScoreGraph:
         found = graph.constant(card.start, "start")
         if not any(_reads(term) for term in card.terms):
             return self._of_no_terms(found, rows)
-        infinite = np.isneginf(card.start).any()
+        infinite = bool(np.isneginf(card.start).any())
         for number, term in enumerate(card.terms):
             if not _reads(term):
                 continue
             if isinstance(term, LookupTerm):
                 own = self._looked_up(term, slots[number])
-                infinite |= np.isneginf(term.table).any()
+                infinite |= bool(np.isneginf(term.table).any())
             elif isinstance(term, NormalTerms):
                 own = self._normal(term)
-                infinite |= (term.variance <= 0).any()
+                infinite = True  # far out, where squares overflow, no class can be
             else:
                 own = self._linear(term)
                 infinite |= bool(term.slopes.never.any() or term.slopes.always.any())

@@ -58,8 +58,8 @@ def to_sql(
         which term, how often (once, without `count`). The result then has a row for
         each document. Terms that a model does not know still make a document.
     key : str, optional
-        A column that tells the rows apart: for SQLite by default its rowid, which a
-        view lacks; Spark needs one for texts.
+        A column that tells the rows apart, and is never missing: for SQLite by default
+        its row identifier ``_rowid_``, which a view lacks; Spark needs one for texts.
     order_by : str or sequence of str, optional
         Columns that the rows are put in order by. A query without has no order that
         could be relied upon, except that of documents, which are ordered by `row`.
@@ -101,7 +101,16 @@ def to_sql(
         )
     sql = DIALECTS[dialect]
     card = contrasted(scorecard_of(model, feature_names))
-    parts = [table] if isinstance(table, str) else list(table)
+    parts = [table] if isinstance(table, str) else table
+    if (
+        not isinstance(parts, list | tuple)
+        or not parts
+        or not all(isinstance(part, str) for part in parts)
+    ):
+        raise TypeError(
+            "The 'table' parameter of to_sql must be a name, or a list of names such "
+            f"as ('schema', 'table'). Got {table!r}."
+        )
     source = ".".join(sql.name(part, "The name of a table") for part in parts)
     written = _Writer(card, sql, source, order_by, prediction, probability)
     if row is None and (term is not None or count is not None):
@@ -153,6 +162,8 @@ class _Writer:
         self._check_names([own.name for own in card.columns])
         names = [f"t.{dialect.name(own.name, 'A column')}" for own in card.columns]
         quoted = None if key is None else dialect.name(key, "The key")
+        if quoted is None and dialect.key == "sqlite":
+            quoted = _row_of_sqlite(card)
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
         query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
@@ -173,10 +184,15 @@ class _Writer:
                 there = f"CASE WHEN {column} IS NULL THEN 0 ELSE 1 END"
                 self._first.append((f"bayesieve_there_{number}", there))
                 self._valid.append(f"bayesieve_there_{number} = 1")
+        if texts and quoted is not None:
+            # What cannot be joined would count as an empty text.
+            there = f"CASE WHEN t.{quoted} IS NULL THEN 0 ELSE 1 END"
+            self._first.append(("bayesieve_has_key", there))
+            self._valid.append("bayesieve_has_key = 1")
         query.add(self._first)
         query.add(rows.second)
         query.add(rows.third)
-        by_key = [quoted or "rowid"] if dialect.key == "sqlite" else []
+        by_key = [quoted] if quoted is not None and dialect.key == "sqlite" else []
         return self._finished(query, self._order or by_key)
 
     def _source_of(
@@ -185,7 +201,7 @@ class _Writer:
         """The table, and beside it the scores of its texts."""
         dialect = self._dialect
         if not n_texts:
-            return Query(dialect, self._source, key=key or "rowid", used=columns)
+            return Query(dialect, self._source, key=key or "", used=columns)
         if key is None and dialect.key == "spark":
             raise ValueError(
                 "Texts in Spark need a column that tells the rows apart. Got key=None."
@@ -199,7 +215,7 @@ class _Writer:
             return Query(dialect, self._source, joins=joins)
         query = Query(dialect, "bayesieve_rows", joins=joins)
         numbered = (
-            f"SELECT *, row_number() OVER () AS bayesieve_row FROM {self._source}"
+            f"SELECT row_number() OVER () AS bayesieve_row, * FROM {self._source}"
         )
         query.before.append(("bayesieve_rows", numbered))
         query.hidden.append("bayesieve_row")
@@ -283,6 +299,22 @@ class _Writer:
                     f"Got {name!r}."
                 )
             known[own] = name
+
+
+def _row_of_sqlite(card: Scorecard) -> str:
+    """A name of the row identifier that is not one of the columns.
+
+    A column of that name hides it, and the model does not know all columns of a table:
+    so "rowid", which some tables of others have, comes last.
+    """
+    taken = {own.name.lower() for own in card.columns}
+    for name in ("_rowid_", "oid", "rowid"):
+        if name not in taken:
+            return name
+    raise ValueError(
+        "A table whose columns hide the row identifier of SQLite needs a column that "
+        "tells the rows apart. Got key=None."
+    )
 
 
 def _named(card: Scorecard, text: str | None) -> Scorecard:

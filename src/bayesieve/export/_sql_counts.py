@@ -35,6 +35,12 @@ class Counted:
             own = card.terms[0]
             if isinstance(own, TextTerms):
                 return cls.of_texts(own)
+            if own.binarize is not None and own.binarize < 0:
+                raise ValueError(
+                    "A table of terms needs a model with binarize >= 0, because what "
+                    "it has no row for would count as present. "
+                    f"Got {own.binarize!r}."
+                )
             names = [card.columns[j].name for j in own.columns]
             if len(set(names)) == len(names):
                 return cls(names, own.slopes, own.binarize)
@@ -93,12 +99,14 @@ class Counted:
         ]
         allowed = f"c.n >= 0 AND c.n < {dialect.infinity} AND c.gone = 0"
         added.append(f"SUM(CASE WHEN {allowed} THEN 0 ELSE 1 END) AS bad")
+        n, term = dialect.number_of("g.n"), dialect.exact("w.term")
         query.before.append(
             (
                 summed,
-                f"SELECT g.bayesieve_row, w.place, SUM({dialect.real('g.n')}) AS n,\n"
+                f"SELECT g.bayesieve_row, w.place, SUM({n}) AS n,\n"
                 "    SUM(CASE WHEN g.n IS NULL THEN 1 ELSE 0 END) AS gone\n"
-                f"  FROM ({counts}) AS g JOIN {weights} AS w ON w.term = g.term\n"
+                f"  FROM ({counts}) AS g JOIN {weights} AS w "
+                f"ON {term} = g.term\n"
                 "  GROUP BY g.bayesieve_row, w.place",
             )
         )

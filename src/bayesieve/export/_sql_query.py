@@ -44,7 +44,7 @@ class Query:
         source: str,
         *,
         joins: str = "",
-        key: str = "rowid",
+        key: str = "",
         keep: str | None = None,
         used: Sequence[str] = (),
     ) -> None:
@@ -85,11 +85,15 @@ class Query:
         return f"WITH {given}\n{body}"
 
     def _nested(self, last: str) -> str:
-        """Each level around the one before; what is not wanted is named."""
+        """Each level around the one before; what is not wanted is named.
+
+        Of two columns with one name DuckDB takes the first, which must be that of the
+        query.
+        """
         inner, joins = f"{self._source} AS t", self._joins
         for level in self._levels:
             listed = _listed(level)
-            inner = f"(SELECT t.*,\n  {listed}\nFROM {inner}{joins}) AS t"
+            inner = f"(SELECT {listed},\n  t.*\nFROM {inner}{joins}) AS t"
             joins = ""
         names = [*self.hidden, *(name for level in self._levels for name, _ in level)]
         kept = self._keep

@@ -77,7 +77,9 @@ class RowTerms:
     def _number(self, column: int) -> str:
         """A column of numbers as doubles, and what its values must be."""
         if column not in self._numbers:
-            self._numbers[column] = self._named(self._dialect.real(self._names[column]))
+            self._numbers[column] = self._named(
+                self._dialect.number_of(self._names[column])
+            )
             self._demand(self._card.columns[column], self._numbers[column])
         return self._numbers[column]
 
@@ -216,6 +218,8 @@ class RowTerms:
         elif own.origin is not None:
             whole = own.origin.whole
             compare = self._compare_whole(column, lambda b: whole + _most_whole(b))
+            if self._dialect.loosely_typed:
+                self._number(place)
         else:
             # Once more at this level: names of one level do not see each other.
             x = self._dialect.real(column)
@@ -284,6 +288,9 @@ class RowTerms:
             found = f"CASE {x} {cases} ELSE {others} END"
         return f"CASE WHEN {gone} THEN {missing} ELSE {found} END"
 
+    def _word(self, value: str) -> str:
+        return self._dialect.exact(self._dialect.text(value, "A category"))
+
     def _of_values(
         self, own: InputColumn, column: str, values: Sequence[Any]
     ) -> tuple[str, Callable[[Any], str], bool]:
@@ -291,14 +298,14 @@ class RowTerms:
         plain = [v.item() if isinstance(v, np.generic) else v for v in values]
         kinds = {type(value) for value in plain}
         if kinds <= {str}:
-            return column, lambda v: self._dialect.text(v, "A category"), False
+            return column, self._word, False
         if kinds == {bool}:
             return self._dialect.flag(column), lambda v: str(int(v)), False
         if kinds <= {bool, int}:
             return column, lambda v: str(int(v)), False
         if kinds <= {bool, int, float}:
             return (
-                self._dialect.real(column),
+                self._dialect.to_compare(column),
                 lambda v: self._dialect.bound(float(v)),
                 True,
             )

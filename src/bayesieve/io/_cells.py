@@ -18,7 +18,7 @@ from scipy import sparse
 from bayesieve.io._h5_arrays import ArrayReader, Block, filled_ahead
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._optional import optional_module
-from bayesieve.utils._validation import as_matrix
+from bayesieve.utils._validation import as_matrix, native_values
 
 __all__ = ["CellSource", "Part"]
 
@@ -335,7 +335,8 @@ class _DenseOnDisk:
         blocks = [Block(at * m, min(n, at + rows) * m) for at in starts]
         filled = filled_ahead([self._reader], blocks, n_threads)
         for at, (values,) in zip(starts, filled, strict=True):
-            yield (at, min(n, at + rows)), (0, m), values.reshape(-1, m)
+            values = native_values(values).reshape(-1, m)
+            yield (at, min(n, at + rows)), (0, m), values
 
 
 class _SparseOnDisk:

@@ -110,7 +110,8 @@ class Json(Format):
         path, compression = file.readable
         return (
             f"{quoted(literal(path))}, format = '{self.form}', "
-            f"compression = '{compression or 'none'}', "
+            # DuckDB 1.4 knows no 'none' here.
+            f"compression = '{compression or 'uncompressed'}', "
             f"maximum_object_size = {file.longest}{more}"
         )
 

@@ -1,0 +1,245 @@
+"""Tables as databases have them: types, collations, columns nobody asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.export.sql_checks import compare
+
+import bayesieve as bs
+from bayesieve import to_sql
+
+
+def of_one_column(values, seed=0):
+    """A model that reads column "v", whose values tell the classes apart a little."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=400)
+    shift = np.where(rng.random(400) < 0.8, y, 1 - y)
+    column = pd.Series(np.asarray(values, dtype=object)[shift]).infer_objects()
+    return bs.SelectiveNB().fit(pd.DataFrame({"v": column}), y)
+
+
+def filled(engine, kind, values):
+    """A table "rows" whose column "v" has a type that is given as SQL."""
+    engine.execute('DROP TABLE IF EXISTS "rows"')
+    engine.execute(f'CREATE TABLE "rows" (place INTEGER, v {kind})')
+    mark = "%s" if engine.dialect == "postgres" else "?"
+    for row in enumerate(values):
+        engine.connection.execute(f'INSERT INTO "rows" VALUES ({mark}, {mark})', row)
+
+
+def scored(engine, model):
+    """Labels and probabilities of the rows of "rows", each None where refused."""
+    sql = to_sql(model, "rows", engine.dialect, order_by="place")
+    _, found = engine.execute(sql)
+    return [row[2:] for row in found]
+
+
+# ------------------------------------------------------------- columns of the query
+
+
+@pytest.mark.parametrize("name", ["rowid", "_ROWID_", "oid"])
+def test_columns_that_sqlite_calls_its_rows_by(name, engine):
+    X = pd.DataFrame({name: [3, 3, 0, 0, 0], "b": [0, 0, 3, 1, 1]})
+    model = bs.SparseMultinomialNB("all").fit(X, ["x", "x", "y", "y", "y"])
+    sql = to_sql(model, "rows", engine.dialect)
+    _, found = engine.query(sql, X)
+    assert [row[:2] for row in found] == list(X.itertuples(index=False, name=None))
+    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+
+
+def test_a_column_rowid_that_the_model_does_not_know(sqlite_engine):
+    X = pd.DataFrame({"a": [3, 3, 0, 0], "b": [0, 1, 3, 1]})
+    model = bs.SparseMultinomialNB("all").fit(X, ["x", "x", "y", "y"])
+    _, found = sqlite_engine.query(to_sql(model, "rows", "sqlite"), X.assign(rowid=1))
+    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_that_are_called_as_the_query_calls_its_own(n_classes, duckdb_engine):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 4, size=(60, 2)), columns=["a", "b"])
+    y = np.arange(60) % n_classes
+    for model in (bs.SparseMultinomialNB("all").fit(X, y), bs.SelectiveNB().fit(X, y)):
+        names = ["bayesieve_0", "bayesieve_s0", "bayesieve_f1", "bayesieve_best"]
+        frame = X.assign(**dict.fromkeys(names, 99.0), place=range(60))
+        sql = to_sql(model, "rows", order_by="place")
+        _, found = duckdb_engine.query(sql, frame)
+        compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+
+
+def test_a_column_that_is_called_as_the_numbers_of_texts(duckdb_engine):
+    texts = ["good good film", "a good plot", "a bad film", "bad bad plot"]
+    model = bs.SparseTextNB(k=2).fit(texts, ["yes", "yes", "no", "no"])
+    frame = pd.DataFrame({"text": texts, "bayesieve_row": 1, "place": range(4)})
+    _, found = duckdb_engine.query(to_sql(model, "rows", order_by="place"), frame)
+    compare(found, model.predict(texts), model.predict_proba(texts), model.classes_)
+
+
+def test_a_text_without_a_key_has_no_answer(duckdb_engine):
+    texts = ["good good film", "a good plot", "a bad film", "bad bad plot"]
+    model = bs.SparseTextNB(k=2).fit(texts, ["yes", "yes", "no", "no"])
+    frame = pd.DataFrame({"text": texts, "id": [1.0, 2.0, 3.0, np.nan]})
+    _, found = duckdb_engine.query(to_sql(model, "rows", key="id"), frame)
+    labels = {row[0]: row[2] for row in found}
+    assert [labels[text] for text in texts] == ["yes", "yes", "no", None]
+
+
+# -------------------------------------------------------------- types of the columns
+
+
+@pytest.mark.parametrize(
+    "values", [[0.5, 1.5], [2, 7], [2**60, 2**60 + 3], [False, True]]
+)
+def test_texts_in_a_column_of_numbers_have_no_answer_in_sqlite(values, sqlite_engine):
+    model = of_one_column(values)
+    missing, known = model.predict_proba(pd.DataFrame({"v": [np.nan, values[0]]}))
+    for kind in ("REAL", "INTEGER", "TEXT", ""):
+        given = [None, values[0], "", "abc", "12 apples", "true", b"1"]
+        filled(sqlite_engine, kind, given)
+        found = scored(sqlite_engine, model)
+        if values[1] is True:  # no boolean, so a value that was never met
+            other = model.predict_proba(pd.DataFrame({"v": ["abc"]}))[0]
+            np.testing.assert_allclose(
+                np.array([row[1:] for row in found[2:]]), [other] * 5, atol=1e-9
+            )
+        else:
+            assert found[2:] == [(None, None, None)] * 5
+        np.testing.assert_allclose(found[0][1:], missing, rtol=0, atol=1e-9)
+        if kind != "REAL" or abs(values[0]) < 2**53:
+            np.testing.assert_allclose(found[1][1:], known, rtol=0, atol=1e-9)
+
+
+def test_numbers_that_sqlite_keeps_as_texts(sqlite_engine):
+    model = of_one_column([0.5, 1.5])
+    filled(sqlite_engine, "TEXT", ["0.5", " 1.5 ", "15e-1"])
+    wanted = model.predict_proba(pd.DataFrame({"v": [0.5, 1.5, 1.5]}))
+    found = [row[1:] for row in scored(sqlite_engine, model)]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+def test_texts_where_counts_should_be_have_no_answer_in_sqlite(sqlite_engine):
+    X = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
+    for model in (
+        bs.SparseMultinomialNB("all"),
+        bs.SparseBernoulliNB("all", binarize=1.0),
+        bs.SparseGaussianNB("all"),
+        bs.SparseCategoricalNB("all", min_categories=9),
+    ):
+        model.fit(X, [0, 0, 1, 1])
+        sqlite_engine.execute('DROP TABLE IF EXISTS "rows"')
+        sqlite_engine.execute('CREATE TABLE "rows" (x0 INTEGER, x1 INTEGER)')
+        sqlite_engine.execute(
+            "INSERT INTO \"rows\" VALUES (3, ''), ('many', 1), (2, 1)"
+        )
+        _, found = sqlite_engine.execute(to_sql(model, "rows", "sqlite"))
+        assert [row[2] is None for row in found] == [True, True, False]
+    counted = bs.SparseMultinomialNB("all").fit(
+        pd.DataFrame(X, columns=["good", "bad"]), [0, 0, 1, 1]
+    )
+    sqlite_engine.execute('DROP TABLE "rows"')
+    sqlite_engine.execute('CREATE TABLE "rows" (doc INTEGER, term TEXT, n INTEGER)')
+    sqlite_engine.execute("INSERT INTO \"rows\" VALUES (1, 'bad', 'x'), (2, 'bad', 2)")
+    sql = to_sql(counted, "rows", "sqlite", row="doc", term="term", count="n")
+    _, found = sqlite_engine.execute(sql)
+    assert [row[1] for row in found] == [None, 1]
+
+
+# ------------------------------------------------------------------------ collations
+
+
+FEW = ["a", "b", "A"]
+MANY = [f"a{i}" for i in range(40)]  # joined rather than listed, in DuckDB
+
+
+def of_words(values):
+    """A model of a column of words."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=4000)
+    place = rng.integers(len(values), size=4000) // 2 + y * (len(values) // 2)
+    column = np.array(values, dtype=object)[place]
+    return bs.SelectiveNB(partitions="best").fit(pd.DataFrame({"v": column}), y)
+
+
+@pytest.mark.parametrize("values", [FEW, MANY])
+def test_a_column_in_which_letters_have_no_case(values, sqlite_engine):
+    """Python tells "a" from "A", whatever the column's own rules for equality are."""
+    model = of_words(values)
+    given = [*values, "B", "A1", "A30", None]
+    filled(sqlite_engine, "TEXT COLLATE NOCASE", given)
+    wanted = model.predict_proba(pd.DataFrame({"v": pd.Series(given, dtype=object)}))
+    found = [row[1:] for row in scored(sqlite_engine, model)]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("values", [FEW, MANY])
+def test_another_collation_is_refused_by_duckdb(values, duckdb_engine):
+    duckdb = pytest.importorskip("duckdb")
+    filled(duckdb_engine, "VARCHAR COLLATE NOCASE", values)
+    with pytest.raises(duckdb.BinderException, match="different collation"):
+        scored(duckdb_engine, of_words(values))
+
+
+TERMS = pd.DataFrame([[3, 0], [2, 1], [0, 3], [1, 2]], columns=["good", "bad"])
+
+
+def with_terms(engine, collation):
+    """A table of terms, and the query of a model for it."""
+    engine.execute('DROP TABLE IF EXISTS "rows"')
+    engine.execute(
+        'CREATE TABLE "rows" '
+        f"(doc INTEGER, term VARCHAR COLLATE {collation}, n INTEGER)"
+    )
+    engine.execute(
+        "INSERT INTO \"rows\" VALUES (0, 'good', 2), (1, 'GOOD', 2), (2, 'Bad', 1)"
+    )
+    model = bs.SparseMultinomialNB("all").fit(TERMS, [0, 0, 1, 1])
+    sql = to_sql(model, "rows", engine.dialect, row="doc", term="term", count="n")
+    counts = pd.DataFrame([[2, 0], [0, 0], [0, 0]], columns=TERMS.columns)
+    return sql, model.predict_proba(counts)
+
+
+def test_terms_in_which_letters_have_no_case(sqlite_engine, duckdb_engine):
+    sql, wanted = with_terms(sqlite_engine, "NOCASE")
+    _, found = sqlite_engine.execute(sql)
+    np.testing.assert_allclose([row[2:] for row in found], wanted, rtol=0, atol=1e-9)
+    sql, _ = with_terms(duckdb_engine, "NOCASE")
+    duckdb = pytest.importorskip("duckdb")
+    with pytest.raises(duckdb.BinderException, match="different collation"):
+        duckdb_engine.execute(sql)
+
+
+def test_terms_that_are_absent_must_not_count_as_present():
+    """Of a threshold below 0 they would, and a table of terms has no rows for them."""
+    model = bs.SparseBernoulliNB("all", binarize=-1.0)
+    model.fit(TERMS - 2.0, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"binarize >= 0.*Got -1.0"):
+        to_sql(model, "rows", row="doc", term="term")
+    assert to_sql(model, "rows")
+
+
+def test_categories_that_the_database_knows_as_a_type(duckdb_engine, postgres_engine):
+    model = of_one_column(["a", "b"])
+    wanted = model.predict_proba(pd.DataFrame({"v": ["a", "b", "c"]}))
+    for engine in (duckdb_engine, postgres_engine):
+        engine.execute('DROP TABLE IF EXISTS "rows"')
+        engine.execute("DROP TYPE IF EXISTS letter")
+        engine.execute("CREATE TYPE letter AS ENUM ('a', 'b', 'c')")
+        filled(engine, "letter", ["a", "b", "c"])
+        found = [row[1:] for row in scored(engine, model)]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+        engine.execute('DROP TABLE "rows"')
+
+
+@pytest.mark.parametrize("words", [["no", "yes"], ["f", "t"], ["false", "true"]])
+def test_words_that_the_database_keeps_as_booleans(
+    words, duckdb_engine, postgres_engine
+):
+    """A file's column of "yes" and "no" is one of booleans once DuckDB has read it."""
+    model = of_one_column(words)
+    wanted = model.predict_proba(pd.DataFrame({"v": [*words, None]}))
+    for engine in (duckdb_engine, postgres_engine):
+        filled(engine, "BOOLEAN", [False, True, None])
+        found = [row[1:] for row in scored(engine, model)]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
