@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -167,6 +168,16 @@ def holds_no_data(head: bytes) -> str:
         if begins == magic or (magic[:1] == b"<" and begins.lower() == magic):
             return told
     return ""
+
+
+_SEQUENCES = re.compile(
+    rb"\s*(>[^\n]*\n[A-Za-z*.\r-]{8,}|@[^\n]*\n[A-Za-z.\r]{8,}\n\+[^\n]*\n)"
+)
+
+
+def holds_sequences(head: bytes) -> bool:
+    """Whether a file begins as FASTA or FASTQ does: a header, then letters alone."""
+    return _SEQUENCES.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def _archive(path: str, told: str) -> tuple[str | None, str | None]:

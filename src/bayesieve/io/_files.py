@@ -20,6 +20,7 @@ from bayesieve.io._containers import (
     UNPACKING_ERRORS,
     Packed,
     holds_no_data,
+    holds_sequences,
     looked_into,
     without_packing,
 )
@@ -263,6 +264,11 @@ class DataFile:
         other = holds_no_data(packed.head)
         if other and (named is None or named.name != "txt"):
             raise ValueError(f"{path!r} is {other}, not a table.")
+        if named is None and holds_sequences(packed.head):
+            raise ValueError(
+                f"{path!r} holds sequences, not a table. Hint: in Python, "
+                "SparseSequenceNB and ClassCounts.from_sequences read FASTA and FASTQ."
+            )
         if named is not None and named.is_encoded:
             seems = _json_format(packed)
             if seems is None or named.name in ("json", "svmlight", seems.name):

@@ -41,6 +41,8 @@ class KeyMatcher:
             found.append(columns)
             where.append(own + begin)
         row = np.concatenate(where) if where else np.empty(0, dtype=np.int64)
+        if begun < 2**31:  # as scikit-learn wants indices
+            row = row.astype(np.int32)
         column = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
         values = np.ones(row.size)
         shape = (begun, len(self.names))
