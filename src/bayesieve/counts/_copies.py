@@ -53,7 +53,12 @@ class Copies:
     @computed_once
     def sizes(self) -> Array:
         """Members of each column."""
-        counted = np.bincount(self.group, minlength=self._n_groups)
+        counted = np.zeros(self._n_groups, dtype=np.int64)
+        # In parts, as NumPy makes 64 bits of each number of a group.
+        step = max(1 << 24, self._n_groups)
+        for first in range(0, self.group.size, step):
+            part = self.group[first : first + step]
+            counted += np.bincount(part, minlength=self._n_groups)
         sizes: Array = counted[self.columns]
         return sizes
 
