@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import bayesieve
 
@@ -87,3 +88,18 @@ def test_a_word_has_one_default(word, expected):
         if word in (parameters := inspect.signature(function).parameters)
     }
     assert found - {inspect.Parameter.empty} == expected
+
+
+def test_whatever_computes_has_n_jobs():
+    estimators = {
+        name: inspect.signature(value).parameters
+        for name in bayesieve.__all__
+        if inspect.isclass(value := getattr(bayesieve, name))
+        and issubclass(value, BaseEstimator)
+    }
+    assert len(estimators) > 15
+    for name, parameters in estimators.items():
+        assert parameters["n_jobs"].default == -1, name
+    for name in ("solve_multinomial", "solve_bernoulli", "sparsity_path"):
+        parameters = inspect.signature(getattr(bayesieve, name)).parameters
+        assert parameters["n_jobs"].default == -1, name

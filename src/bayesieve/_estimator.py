@@ -18,6 +18,7 @@ from bayesieve.counts import ClassCounts, count_matrix
 from bayesieve.solvers import Alternatives
 from bayesieve.solvers._rule_input import RULE_PARAMETERS, rules_of
 from bayesieve.solvers._rules import Rules
+from bayesieve.utils._resources import KeepsToJobs
 from bayesieve.utils._sparse_structure import refuse_malformed
 from bayesieve.utils._validation import (
     as_matrix,
@@ -36,7 +37,7 @@ LEAN_MESSAGE = (
 )
 
 
-class RowCounter(SelfDescribing, BaseEstimator, metaclass=ABCMeta):
+class RowCounter(KeepsToJobs, SelfDescribing, BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators that count rows by class: validation and counting.
 
     A subclass says how rows are counted (`_count_kind`, `_count_options`).
@@ -218,6 +219,7 @@ class CountingEstimator(RowCounter):
         "exact": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "keep_counts": ["boolean"],
+        "n_jobs": [Integral, None],
     }
 
     _counted_with: dict[str, Any]

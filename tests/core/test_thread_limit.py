@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,9 +16,10 @@ from bayesieve import _core
 TASKS = "/proc/self/task"
 # In a process of its own: what other tests have loaded may start threads at any time.
 PROGRAM = """
-import os, sys, threading
+import json, os, sys, threading, warnings
 import numpy as np
 from scipy import sparse
+import bayesieve as bs
 from bayesieve import ClassCounts, SparseTextNB, _core
 
 rng = np.random.default_rng(0)
@@ -26,46 +28,85 @@ rows = np.arange(0, 2_000_001, 400)
 X = sparse.csr_array((np.ones(columns.size), columns, rows), (5_000, 50_000))
 y = rng.integers(0, 2, 5_000)
 texts = [" ".join(f"w{j}" for j in rng.integers(0, 5000, 50)) for _ in range(5000)]
+Z = rng.normal(size=(40_000, 12)) + 0.3 * rng.integers(0, 2, (40_000, 1))
+z = rng.integers(0, 2, 40_000)
+codes = rng.integers(0, 5, (40_000, 12))
+bases = ["".join(rng.choice(list("ACGT"), 20_000)) for _ in range(30)]
+kinds = ["a", "b"] * 15
+dense = rng.integers(0, 50, (2, 400_000)).astype(float)
+one = {"n_jobs": int(sys.argv[1])}
+warnings.simplefilter("ignore")
 
 
 def limited():
-    with _core.ThreadLimit(1):
+    with _core.ThreadLimit(one["n_jobs"]):
         ClassCounts.from_matrix(X, y)
+
+
+wide = ("SparseMultinomialNB", "SparseBernoulliNB", "NaiveFeatureSelector",
+        "L0Screener", "L1Screener", "FDRScreener", "PearsonScreener")
+table = {"SparseGaussianNB": Z, "AveragedNB": Z[:4000], "SelectiveNB": Z[:4000],
+         "MODLEncoder": Z, "MixedScreener": Z, "SparseCategoricalNB": codes}
+
+
+def fitted(name, X, y):
+    model = getattr(bs, name)(**one).fit(X, y)
+    return model.predict(X) if hasattr(model, "predict") else model.transform(X)
 
 
 work = {
     "ThreadLimit": limited,
-    "from_matrix": lambda: ClassCounts.from_matrix(X, y, n_jobs=1),
-    "from_chunks": lambda: ClassCounts.from_chunks([(X, y), (X, y)], n_jobs=1),
-    "from_text": lambda: ClassCounts.from_text([(texts, y)], n_jobs=1),
-    "SparseTextNB": lambda: SparseTextNB(50, n_jobs=1).fit(texts, y).predict(texts),
-}[sys.argv[1]]
-work()  # imports, and pools of other packages
-seen, ended = [], threading.Event()
+    "from_matrix": lambda: ClassCounts.from_matrix(X, y, **one),
+    "from_chunks": lambda: ClassCounts.from_chunks([(X, y), (X, y)], **one),
+    "from_text": lambda: ClassCounts.from_text([(texts, y)], **one),
+    "solve_multinomial": lambda: bs.solve_multinomial(dense, 50, **one),
+    "solve_bernoulli": lambda: bs.solve_bernoulli(
+        dense, 50, class_count=[50, 50], **one
+    ),
+    "sparsity_path": lambda: bs.sparsity_path(dense, [20, 50], **one),
+    "SparseTextNB": lambda: SparseTextNB(50, **one).fit(texts, y).predict(texts),
+    "SparseSequenceNB": lambda: fitted("SparseSequenceNB", bases, kinds),
+    **{name: lambda name=name: fitted(name, X, y) for name in wide},
+    **{name: lambda name=name: fitted(name, table[name], z[: len(table[name])])
+       for name in table},
+    "SelectiveMultinomialNB": lambda: bs.SelectiveMultinomialNB(k=50, **one).fit(X, y),
+    "SelectiveBernoulliNB": lambda: bs.SelectiveBernoulliNB(k=50, **one).fit(X, y),
+}
 
 
-def look():
-    while not ended.is_set():
-        seen.append(len(os.listdir("/proc/self/task")) - 1)
+def most_threads(run):
+    # Threads while it runs, beyond those that were there before.
+    run()  # imports, and pools of other packages
+    seen, ended = [0], threading.Event()
+
+    def look():
+        while not ended.is_set():
+            seen.append(len(os.listdir("/proc/self/task")) - 1)
+
+    before = len(os.listdir("/proc/self/task"))
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    run()
+    ended.set()
+    watcher.join()
+    return max(seen) - before
 
 
-before = len(os.listdir("/proc/self/task"))
-watcher = threading.Thread(target=look)
-watcher.start()
-work()
-ended.set()
-watcher.join()
-print(before, max(seen))
+print(json.dumps({name: most_threads(run) for name, run in work.items()}))
 """
-
-
-@pytest.mark.skipif(not os.path.isdir(TASKS), reason=f"counts threads in {TASKS}")
-@pytest.mark.parametrize(
-    "work", ["ThreadLimit", "from_matrix", "from_chunks", "from_text", "SparseTextNB"]
+WORK = (
+    *("ThreadLimit", "from_matrix", "from_chunks", "from_text", "SparseTextNB"),
+    *("SparseSequenceNB", "solve_multinomial", "solve_bernoulli", "sparsity_path"),
+    *("SparseMultinomialNB", "SparseBernoulliNB", "NaiveFeatureSelector"),
+    *("L0Screener", "L1Screener", "FDRScreener", "PearsonScreener"),
+    *("SparseGaussianNB", "SparseCategoricalNB", "SelectiveNB", "AveragedNB"),
+    *("MODLEncoder", "MixedScreener", "SelectiveMultinomialNB", "SelectiveBernoulliNB"),
 )
-def test_one_thread_is_one_thread(work):
+
+
+def more_threads(n_jobs):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, work],
+        [sys.executable, "-c", PROGRAM, str(n_jobs)],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -73,8 +114,30 @@ def test_one_thread_is_one_thread(work):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    before, most = map(int, done.stdout.split())
-    assert most <= before
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def with_one():
+    if not os.path.isdir(TASKS):
+        pytest.skip(f"counts threads in {TASKS}")
+    return more_threads(1)
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_one_thread_is_one_thread(with_one, work):
+    assert with_one[work] <= 0
+
+
+@pytest.mark.slow
+def test_two_threads_are_two():
+    # So that what keeps to one thread above does so because it is told.
+    if not os.path.isdir(TASKS):
+        pytest.skip(f"counts threads in {TASKS}")
+    found = more_threads(2)
+    assert max(found.values()) == 1
+    for work in ("from_matrix", "from_text", "solve_multinomial", "SelectiveNB"):
+        assert found[work] == 1
 
 
 def test_limits_nest_and_end_in_any_order():

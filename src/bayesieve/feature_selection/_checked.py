@@ -9,12 +9,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._description import Description, SelfDescribing
+from bayesieve.utils._resources import KeepsToJobs
 from bayesieve.utils._sparse_structure import own_structure
 
 __all__ = ["CheckedSelector"]
 
 
-class CheckedSelector(SelfDescribing, SelectorMixin):
+class CheckedSelector(KeepsToJobs, SelfDescribing, SelectorMixin):
     """scikit-learn's selector, for sparse matrices that need not be sound.
 
     A subclass sets ``scores_``, and its support by `_set_support`.

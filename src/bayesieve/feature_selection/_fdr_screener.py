@@ -43,6 +43,10 @@ class FDRScreener(BinaryScreener):
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -116,6 +120,7 @@ class FDRScreener(BinaryScreener):
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "binarize": BinaryScreener._parameter_constraints["binarize"],
         "keep_counts": ["boolean"],
+        "n_jobs": [Integral, None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
         "pvalues_": Saved("floats", "m", domain="counts"),
@@ -129,11 +134,13 @@ class FDRScreener(BinaryScreener):
         k: int | None = None,
         binarize: float | None = 0.0,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.q = q
         self.k = k
         self.binarize = binarize
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
         screening, pvalues, few = likelihood_ratio_screening(

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from bayesieve.counts import count_matrix
 from bayesieve.solvers._interactions import interaction_excess, pair_penalty
+from bayesieve.utils._resources import keeps_to_jobs
 from bayesieve.utils._sparse_structure import own_structure
 from bayesieve.utils._validation import (
     as_matrix,
@@ -55,6 +56,7 @@ class Interactions:
         return int(self.pairs.shape[0])
 
 
+@keeps_to_jobs
 def screen_interactions(
     X: Any,
     y: Any,
@@ -63,6 +65,7 @@ def screen_interactions(
     binarize: float | None = 0.0,
     sample_weight: Any = None,
     max_pairs: int = 100,
+    n_jobs: int | None = -1,
 ) -> Interactions:
     """Find partners of screened features that say more together than alone.
 
@@ -87,6 +90,8 @@ def screen_interactions(
     sample_weight : array-like of shape (n_samples,), optional
     max_pairs : int, default=100
         Report at most this many pairs, the strongest.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

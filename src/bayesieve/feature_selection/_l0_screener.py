@@ -59,6 +59,10 @@ class L0Screener(BinaryScreener):
         Seconds that a search within a budget may take.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -138,6 +142,7 @@ class L0Screener(BinaryScreener):
         budget: float | None = None,
         time_limit: float | None = 10.0,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.criterion = criterion
@@ -151,6 +156,7 @@ class L0Screener(BinaryScreener):
         self.budget = budget
         self.time_limit = time_limit
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _count(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool

@@ -65,6 +65,10 @@ class L1Screener(BinaryScreener):
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -148,6 +152,7 @@ class L1Screener(BinaryScreener):
         cv: Any = 5,
         binarize: float | None = 0.0,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.criterion = criterion
@@ -155,6 +160,7 @@ class L1Screener(BinaryScreener):
         self.cv = cv
         self.binarize = binarize
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1Screener:

@@ -52,6 +52,10 @@ class MixedScreener(CheckedSelector, BaseEstimator):
     kinds : "auto" or sequence of {"categorical", "continuous"}, default="auto"
         What each column is. "auto": numbers other than 0 and 1 are continuous,
         everything else is categorical; settled by the first rows that are seen.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -98,6 +102,7 @@ class MixedScreener(CheckedSelector, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "kinds": [StrOptions({"auto"}), "array-like"],
+        "n_jobs": [Integral, None],
     }
     _score_name = "BIC saved"
     classes_: np.ndarray
@@ -114,9 +119,16 @@ class MixedScreener(CheckedSelector, BaseEstimator):
         "degrees_of_freedom_": Saved("floats", "m", domain="counts"),
     }
 
-    def __init__(self, k: int | None = None, *, kinds: Any = "auto") -> None:
+    def __init__(
+        self,
+        k: int | None = None,
+        *,
+        kinds: Any = "auto",
+        n_jobs: int | None = -1,
+    ) -> None:
         self.k = k
         self.kinds = kinds
+        self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MixedScreener:

@@ -94,6 +94,10 @@ class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
         See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -203,6 +207,7 @@ class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
         feature_cost: Any = None,
         budget: float | None = None,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.model = model
@@ -218,6 +223,7 @@ class NaiveFeatureSelector(CheckedSelector, ListsAlternatives, CategoryCounter):
         self.feature_cost = feature_cost
         self.budget = budget
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _count_kind(self) -> str:
         if self.binarize not in (None, 0.0) and self.model != "bernoulli":

@@ -42,6 +42,10 @@ class PearsonScreener(BinaryScreener):
         Values above it count as present. None: the data must be 0 and 1.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -98,12 +102,14 @@ class PearsonScreener(BinaryScreener):
         regularization: float | None = None,
         binarize: float | None = 0.0,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.criterion = criterion
         self.regularization = regularization
         self.binarize = binarize
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _screen(self, counts: ClassCounts) -> np.ndarray:
         self._check_one_way("k", "regularization")

@@ -41,6 +41,7 @@ class BinaryScreener(CheckedSelector, CountingEstimator):
         "regularization": [Interval(Real, 0, None, closed="left"), None],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
         "keep_counts": ["boolean"],
+        "n_jobs": [Integral, None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
         "scores_": Saved("floats", "m", domain="known"),

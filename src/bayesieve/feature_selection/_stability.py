@@ -22,11 +22,13 @@ from bayesieve.model_selection._stability import (
     StabilitySelection,
     check_cutoff,
 )
+from bayesieve.utils._resources import keeps_to_jobs
 from bayesieve.utils._warnings import warn_user
 
 __all__ = ["stability_from_counts", "stability_selection"]
 
 
+@keeps_to_jobs
 def stability_selection(
     estimator: Any,
     X: Any,
@@ -37,6 +39,7 @@ def stability_selection(
     groups: Any = None,
     cutoff: float = 0.9,
     random_state: Any = None,
+    n_jobs: int | None = -1,
 ) -> StabilitySelection:
     """Select on many resamples of the rows, and tell how often each feature is taken.
 
@@ -68,6 +71,8 @@ def stability_selection(
         Frequency from which a feature counts as stable; above 1/2 for pairs.
     random_state : int, RandomState instance or None, default=None
         Where the resamples come from; the same int gives the same ones.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------
@@ -125,8 +130,13 @@ def stability_selection(
     return runs.result(method, level)
 
 
+@keeps_to_jobs
 def stability_from_counts(
-    estimator: Any, counts: ReplicateCounts, *, cutoff: float = 0.9
+    estimator: Any,
+    counts: ReplicateCounts,
+    *,
+    cutoff: float = 0.9,
+    n_jobs: int | None = -1,
 ) -> StabilitySelection:
     """Stability selection from counts of all resamples, where rows are out of reach.
 
@@ -138,6 +148,8 @@ def stability_from_counts(
         Of chunks, or added up from the pieces of a cluster.
     cutoff : float, default=0.9
         Frequency from which a feature counts as stable; above 1/2 for pairs.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +38,10 @@ class AveragedNB(WeightedNaiveBayes):
         Prior on partitions, see `MODLEncoder`.
     categorical_features : "from_dtype" or array-like, default="from_dtype"
         Columns to be grouped rather than cut, see `MODLEncoder`.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -82,6 +86,7 @@ class AveragedNB(WeightedNaiveBayes):
         "random_state": ["random_state"],
         "criterion": [StrOptions({"khiops", "classical"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
+        "n_jobs": [Integral, None],
     }
     _saved: ClassVar[dict[str, Saved]] = {"map_support_": Saved("booleans", "m")}
 
@@ -94,6 +99,7 @@ class AveragedNB(WeightedNaiveBayes):
         random_state: Any = None,
         criterion: str = "khiops",
         categorical_features: Any = "from_dtype",
+        n_jobs: int | None = -1,
     ) -> None:
         self.regularization = regularization
         self.class_weight = class_weight
@@ -101,6 +107,7 @@ class AveragedNB(WeightedNaiveBayes):
         self.random_state = random_state
         self.criterion = criterion
         self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AveragedNB:

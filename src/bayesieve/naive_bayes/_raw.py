@@ -30,7 +30,6 @@ from bayesieve.naive_bayes._penalty_choice import (
 from bayesieve.naive_bayes._text_weighting import WeighsTerms
 from bayesieve.solvers._selection import Selection
 from bayesieve.text._term_names import TermNames
-from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._validation import encode_labels, label_array, refuse_one_class
 
 __all__ = ["RawNaiveBayes"]
@@ -74,7 +73,6 @@ class RawNaiveBayes(WeighsTerms):
         "alpha": alpha_constraint(),
         "min_df": _DOCUMENTS,
         "max_df": _DOCUMENTS,
-        "n_jobs": [Integral, None],
         "memory_budget": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose"],
     }
@@ -180,8 +178,7 @@ class RawNaiveBayes(WeighsTerms):
     def _count_coded(
         self, rows: Any, codes: np.ndarray, classes: np.ndarray
     ) -> ClassCounts:
-        with limited_threads(self.n_jobs):
-            return self._of_model(self._counts_of(rows, codes, classes))
+        return self._of_model(self._counts_of(rows, codes, classes))
 
     def _of_model(self, counts: ClassCounts) -> ClassCounts:
         """Counts of rows as the model takes them: presences are documents already."""
@@ -252,8 +249,7 @@ class RawNaiveBayes(WeighsTerms):
     def _solve(self, counts: ClassCounts) -> None:
         counts = self._without_rare_terms(counts)
         self.n_features_in_ = counts.n_features
-        with limited_threads(self.n_jobs):
-            super()._solve(counts)
+        super()._solve(counts)
         self._keep_terms(counts)
 
     def _without_rare_terms(self, counts: ClassCounts) -> ClassCounts:

@@ -129,6 +129,10 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         ``best_value``, ``weights`` and ``seconds``; a true return value ends it.
     verbose : bool, default=False
         Whether to show a progress bar on a terminal.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -286,6 +290,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         "drift_detection": ["boolean"],
         "callback": [callable, None],
         "verbose": ["verbose"],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -311,6 +316,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         drift_detection: bool = True,
         callback: Any = None,
         verbose: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.optimizer = optimizer
@@ -332,6 +338,7 @@ class SelectiveNB(StreamNB, LogLikelihoodNB):
         self.drift_detection = drift_detection
         self.callback = callback
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     @classmethod
     def _read_parameters(cls, given: dict[str, Any]) -> dict[str, Any]:

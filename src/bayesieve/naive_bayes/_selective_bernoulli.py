@@ -68,6 +68,10 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         As in `SelectiveMultinomialNB`.
     verbose : bool, default=False
         Whether to show a progress line on a terminal.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -135,6 +139,7 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.regularization = regularization
@@ -155,3 +160,4 @@ class SelectiveBernoulliNB(WeightedPresence, SelectiveWideNB):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
+        self.n_jobs = n_jobs

@@ -94,6 +94,10 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         search.
     verbose : bool, default=False
         Whether to show a progress line on a terminal.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -217,6 +221,7 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.regularization = regularization
@@ -236,3 +241,4 @@ class SelectiveMultinomialNB(WeightedCounts, SelectiveWideNB):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
+        self.n_jobs = n_jobs

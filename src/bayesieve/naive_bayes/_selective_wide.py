@@ -73,6 +73,7 @@ class WideWeightedNB(SupportClassifier, RowCounter):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "exponent": [Interval(Real, 0, 1, closed="right")],
+        "n_jobs": [Integral, None],
         "relaxed": ["boolean", StrOptions({"auto"})],
         "candidates": [
             Interval(Integral, 2, None, closed="left"),

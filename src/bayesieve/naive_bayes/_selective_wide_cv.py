@@ -228,6 +228,10 @@ class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
         what was scored so far. The fit of all rows comes after.
     verbose : bool, default=False
         Whether to show a progress bar on a terminal.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -279,6 +283,7 @@ class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
         tol: float = 3e-4,
         time_limit: float | None = None,
         verbose: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.regularization = regularization
         self.cv = cv
@@ -295,6 +300,7 @@ class SelectiveMultinomialNBCV(WeightedCounts, SelectiveWideNBCV):
         self.tol = tol
         self.time_limit = time_limit
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
 
 class SelectiveBernoulliNBCV(WeightedPresence, SelectiveWideNBCV):
@@ -329,6 +335,10 @@ class SelectiveBernoulliNBCV(WeightedPresence, SelectiveWideNBCV):
         what was scored so far. The fit of all rows comes after.
     verbose : bool, default=False
         Whether to show a progress bar on a terminal.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -382,6 +392,7 @@ class SelectiveBernoulliNBCV(WeightedPresence, SelectiveWideNBCV):
         tol: float = 3e-4,
         time_limit: float | None = None,
         verbose: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.regularization = regularization
         self.cv = cv
@@ -399,3 +410,4 @@ class SelectiveBernoulliNBCV(WeightedPresence, SelectiveWideNBCV):
         self.tol = tol
         self.time_limit = time_limit
         self.verbose = verbose
+        self.n_jobs = n_jobs

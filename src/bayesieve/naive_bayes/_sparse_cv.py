@@ -246,6 +246,10 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         Rules for every support, as in `SparseMultinomialNB`.
     time_limit : float or None, default=10.0
         Seconds for each search, and for all searches together that reach a limit.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -296,6 +300,7 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         feature_cost: Any = None,
         budget: float | None = None,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.ks = ks
         self.alphas = alphas
@@ -313,6 +318,7 @@ class SparseMultinomialNBCV(SparseNaiveBayesCV, SparseMultinomialNB):
         self.feature_cost = feature_cost
         self.budget = budget
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _joint_by_size(
         self,
@@ -353,6 +359,10 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         As in `SparseBernoulliNB`.
     include, exclude, groups, max_per_group, feature_cost, budget
         Rules for every support, as in `SparseBernoulliNB`.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -405,6 +415,7 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         feature_cost: Any = None,
         budget: float | None = None,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.ks = ks
         self.alphas = alphas
@@ -423,6 +434,7 @@ class SparseBernoulliNBCV(SparseNaiveBayesCV, SparseBernoulliNB):
         self.feature_cost = feature_cost
         self.budget = budget
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _joint_by_size(
         self,

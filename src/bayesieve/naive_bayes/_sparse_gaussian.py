@@ -61,6 +61,10 @@ class SparseGaussianNB(SparseNaiveBayes):
         See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -128,6 +132,7 @@ class SparseGaussianNB(SparseNaiveBayes):
         feature_cost: Any = None,
         budget: float | None = None,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.variance = variance
@@ -143,6 +148,7 @@ class SparseGaussianNB(SparseNaiveBayes):
         self.feature_cost = feature_cost
         self.budget = budget
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _solver_options(self) -> dict[str, Any]:
         return {"variance": self.variance}

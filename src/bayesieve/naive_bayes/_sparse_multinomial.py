@@ -54,6 +54,10 @@ class SparseMultinomialNB(SparseNaiveBayes):
         See `feature_cost`; with ``k="all"`` it alone decides how many.
     keep_counts : bool, default=False
         Keep `counts_` after `fit`, so that `partial_fit` can go on from there.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -138,6 +142,7 @@ class SparseMultinomialNB(SparseNaiveBayes):
         feature_cost: Any = None,
         budget: float | None = None,
         keep_counts: bool = False,
+        n_jobs: int | None = -1,
     ) -> None:
         self.k = k
         self.alpha = alpha
@@ -152,6 +157,7 @@ class SparseMultinomialNB(SparseNaiveBayes):
         self.feature_cost = feature_cost
         self.budget = budget
         self.keep_counts = keep_counts
+        self.n_jobs = n_jobs
 
     def _solver_options(self) -> dict[str, Any]:
         return {"alpha": self.alpha}

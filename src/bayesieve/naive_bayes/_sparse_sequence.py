@@ -23,7 +23,6 @@ from bayesieve.sequences._matching import KeyMatcher
 from bayesieve.sequences._reading import Piece
 from bayesieve.sequences._rows import checked_sequences, row_pieces
 from bayesieve.sequences._spelling import Spelling
-from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._validation import refuse_one_class
 
 __all__ = ["SparseSequenceNB"]
@@ -82,8 +81,9 @@ class SparseSequenceNB(RawNaiveBayes):
     time_limit : float or None, default=10.0
         Seconds the search may take.
     n_jobs : int or None, default=-1
-        Threads, as scikit-learn counts them: -1 is one per processor. The result does
-        not depend on them.
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
     memory_budget : int or None, default=None
         Bytes for counting; beyond, tables go to temporary files. None: no limit.
     include, exclude : names, numbers or a mask of columns, optional
@@ -255,18 +255,17 @@ class SparseSequenceNB(RawNaiveBayes):
         source = SequenceSource(
             paths, labels, self._cutting(), records=records, owner=f"{name}.fit_files"
         )
-        with limited_threads(self.n_jobs):
-            counts = source.count(
-                ClassCounts,
-                binary=self.model == "bernoulli",
-                merge_copies=self.merge_copies,
-                # Rare ones need not become columns first.
-                min_df=self.min_df if self.model == "bernoulli" else 1,
-                checkpoint=checkpoint,
-                memory_budget=self.memory_budget,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
+        counts = source.count(
+            ClassCounts,
+            binary=self.model == "bernoulli",
+            merge_copies=self.merge_copies,
+            # Rare ones need not become columns first.
+            min_df=self.min_df if self.model == "bernoulli" else 1,
+            checkpoint=checkpoint,
+            memory_budget=self.memory_budget,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
         refuse_one_class(name, counts.classes, where=" in the labels")
         if not self.weights:
             return self.fit_counts(self._of_model(counts))

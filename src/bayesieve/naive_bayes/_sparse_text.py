@@ -20,7 +20,6 @@ from bayesieve.text._options import DEFAULT_PATTERN, TextOptions
 from bayesieve.text._spans import term_spans
 from bayesieve.text._term_names import TermNames
 from bayesieve.text._unspaced import warn_if_unspaced
-from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._validation import refuse_one_class
 
 __all__ = ["SparseTextNB"]
@@ -84,8 +83,9 @@ class SparseTextNB(RawNaiveBayes):
     time_limit : float or None, default=10.0
         Seconds the search may take.
     n_jobs : int or None, default=-1
-        Threads, as scikit-learn counts them: -1 is one per processor. The result does
-        not depend on them.
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
     memory_budget : int or None, default=None
         Bytes for counting; beyond, tables go to temporary files. None: no limit.
     include, exclude : names, numbers or a mask of columns, optional
@@ -336,14 +336,13 @@ class SparseTextNB(RawNaiveBayes):
             n_jobs=self.n_jobs,
             again=f"{name} with weights=True" if self.weights else None,
         )
-        with limited_threads(self.n_jobs):
-            counts = texts.count(
-                ClassCounts,
-                self._cutting(),
-                checkpoint=checkpoint,
-                progress=progress,
-                memory_budget=self.memory_budget,
-            )
+        counts = texts.count(
+            ClassCounts,
+            self._cutting(),
+            checkpoint=checkpoint,
+            progress=progress,
+            memory_budget=self.memory_budget,
+        )
         refuse_one_class(name, counts.classes, where=f" in {label!r}")
         counts = self._of_model(counts)
         if not self.weights:

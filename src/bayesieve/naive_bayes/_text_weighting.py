@@ -22,7 +22,6 @@ from bayesieve.naive_bayes._text_weights import TermWeights
 from bayesieve.solvers._selection import select_features
 from bayesieve.utils._packed_names import PackedNames
 from bayesieve.utils._progress import ProgressBar
-from bayesieve.utils._resources import limited_threads
 from bayesieve.utils._warnings import warn_if_interrupted
 
 __all__ = ["Batches", "WeighsTerms"]
@@ -82,8 +81,7 @@ class WeighsTerms(SparseNaiveBayes):
             self.memory_budget,
             name,
         )
-        with limited_threads(self.n_jobs):
-            found = terms.fit(**self._wanted_weights(terms))
+        found = terms.fit(**self._wanted_weights(terms))
         self.n_features_in_ = counts.n_features
         self.classes_ = counts.classes
         self.class_count_ = counts.class_count

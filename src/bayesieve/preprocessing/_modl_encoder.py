@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,6 +52,10 @@ class MODLEncoder(TransformerMixin, TableEstimator):
     categorical_features : "from_dtype" or array-like, default="from_dtype"
         Columns to be grouped rather than cut: names, numbers or a mask. "from_dtype":
         strings, categories and booleans are grouped; numbers, dates and durations cut.
+    n_jobs : int or None, default=-1
+        Threads of the compiled core, as scikit-learn counts them: -1 is one for each
+        processor, None is 1 unless a `joblib.parallel_config` says otherwise. The
+        result does not depend on them.
 
     Attributes
     ----------
@@ -103,6 +108,7 @@ class MODLEncoder(TransformerMixin, TableEstimator):
         "criterion": [StrOptions({"khiops", "classical"})],
         "output": [StrOptions({"part", "log_likelihood"})],
         "categorical_features": [StrOptions({"from_dtype"}), "array-like"],
+        "n_jobs": [Integral, None],
     }
     _saved: ClassVar[dict[str, Saved]] = {
         "costs_": Saved("floats", "m", 3, domain="known"),
@@ -127,10 +133,12 @@ class MODLEncoder(TransformerMixin, TableEstimator):
         criterion: str = "khiops",
         output: str = "part",
         categorical_features: Any = "from_dtype",
+        n_jobs: int | None = -1,
     ) -> None:
         self.criterion = criterion
         self.output = output
         self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MODLEncoder:

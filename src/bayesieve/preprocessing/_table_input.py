@@ -16,6 +16,7 @@ from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
 from bayesieve.preprocessing._mixed_columns import columns_of
 from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
+from bayesieve.utils._resources import KeepsToJobs
 from bayesieve.utils._validation import check_weights, encode_labels, refuse_one_class
 from bayesieve.utils._warnings import warn_of_small_weights
 
@@ -54,7 +55,7 @@ class LabelledRows:
     classes: np.ndarray
 
 
-class TableEstimator(SelfDescribing, BaseEstimator):
+class TableEstimator(KeepsToJobs, SelfDescribing, BaseEstimator):
     """Base of the estimators that take mixed tables; columns are matched by name."""
 
     _saved: ClassVar[dict[str, Saved]] = {

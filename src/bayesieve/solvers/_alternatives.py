@@ -33,6 +33,7 @@ from bayesieve.solvers._problem import MultinomialProblem
 from bayesieve.solvers._rules import Rules, allowed_size
 from bayesieve.solvers._selection import build_problem
 from bayesieve.solvers._topk import top_k
+from bayesieve.utils._resources import keeps_to_jobs
 from bayesieve.utils._warnings import warn_user
 
 __all__ = ["Alternatives", "alternatives_of", "near_optimal_supports"]
@@ -374,6 +375,7 @@ def _common(supports: list[Indices]) -> tuple[Indices, Indices]:
     return columns[times == len(supports)], columns
 
 
+@keeps_to_jobs
 def near_optimal_supports(
     counts: Any,
     k: int,
@@ -383,6 +385,7 @@ def near_optimal_supports(
     model: str = "multinomial",
     alpha: float | Floats = 1.0,
     time_limit: float | None = 10.0,
+    n_jobs: int | None = -1,
 ) -> Alternatives:
     """List the supports that are nearly as good as the best one, in order.
 
@@ -405,6 +408,8 @@ def near_optimal_supports(
         Smoothing; not used by the Gaussian model.
     time_limit : float or None, default=10.0
         Seconds for all of it.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

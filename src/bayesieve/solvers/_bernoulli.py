@@ -28,10 +28,12 @@ from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._rule_input import rules_of
 from bayesieve.solvers._rules import allowed_size, refuse_device_rules
 from bayesieve.utils._device_arrays import is_on_device
+from bayesieve.utils._resources import keeps_to_jobs
 
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
 
 
+@keeps_to_jobs
 def solve_bernoulli(
     counts: Any,
     k: int | None = None,
@@ -45,6 +47,7 @@ def solve_bernoulli(
     feature_cost: Any = None,
     budget: float | None = None,
     time_limit: float | None = 10.0,
+    n_jobs: int | None = -1,
 ) -> Solution:
     """Find the k features of largest Bernoulli naive Bayes likelihood. **Exact**.
 
@@ -76,6 +79,8 @@ def solve_bernoulli(
     time_limit : float or None, default=10.0
         Seconds that a search within a budget may take; it then ends with a `GapWarning`
         and the best found.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

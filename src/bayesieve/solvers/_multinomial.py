@@ -21,6 +21,7 @@ from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._problem import MultinomialProblem, Outcome
 from bayesieve.solvers._rule_input import rules_of
 from bayesieve.solvers._rules import Rules, allowed_size, check_device_rules
+from bayesieve.utils._resources import keeps_to_jobs
 from bayesieve.utils._warnings import warn_user
 
 __all__ = [
@@ -38,6 +39,7 @@ DEGENERATE_MESSAGE = (
 )
 
 
+@keeps_to_jobs
 def solve_multinomial(
     counts: Any,
     k: int | None = None,
@@ -52,6 +54,7 @@ def solve_multinomial(
     max_per_group: int | None = None,
     feature_cost: Any = None,
     budget: float | None = None,
+    n_jobs: int | None = -1,
 ) -> Solution:
     """Find the k features that maximise the multinomial naive Bayes likelihood.
 
@@ -89,6 +92,8 @@ def solve_multinomial(
         What each feature costs, >= 0; together at most `budget`.
     budget : float, optional
         See `feature_cost`.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

@@ -41,6 +41,7 @@ from bayesieve.solvers._rules import Rules, check_device_rules, refuse_device_ru
 from bayesieve.utils._computed_once import computed_once
 from bayesieve.utils._device_arrays import is_on_device
 from bayesieve.utils._drawing import drawn
+from bayesieve.utils._resources import keeps_to_jobs
 from bayesieve.utils._warnings import warn_user
 
 __all__ = ["SparsityPath", "additive_path", "multinomial_path", "sparsity_path"]
@@ -109,6 +110,7 @@ class SparsityPath:
         return drawn("draw_path", self, ax)
 
 
+@keeps_to_jobs
 def sparsity_path(
     counts: Any,
     ks: Iterable[int] | None = None,
@@ -124,6 +126,7 @@ def sparsity_path(
     max_per_group: int | None = None,
     feature_cost: Any = None,
     budget: float | None = None,
+    n_jobs: int | None = -1,
 ) -> SparsityPath:
     """Solve a grid of sizes, each with the support and value that it has alone.
 
@@ -148,6 +151,8 @@ def sparsity_path(
     include, exclude, groups, max_per_group, feature_cost, budget
         Rules that every support keeps to, as in `solve_multinomial`. Where groups are
         taken whole, sizes count groups.
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

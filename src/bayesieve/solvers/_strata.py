@@ -26,13 +26,15 @@ from bayesieve.solvers._exact_tests import IndependenceTest
 from bayesieve.solvers._inputs import count_table
 from bayesieve.solvers._logs import Floats, divergence
 from bayesieve.solvers._problem import MultinomialProblem
+from bayesieve.utils._resources import keeps_to_jobs
 
 __all__ = ["ClassContrasts", "class_contrasts", "class_pvalues", "stratified_gains"]
 
 Indices = NDArray[np.int64]
 
 
-def stratified_gains(counts: StratifiedCounts) -> Floats:
+@keeps_to_jobs
+def stratified_gains(counts: StratifiedCounts, *, n_jobs: int | None = -1) -> Floats:
     """Gain of every feature within strata, in nats: conditional on the stratum.
 
     A feature that tells the strata apart but not the classes within them has no gain,
@@ -43,6 +45,8 @@ def stratified_gains(counts: StratifiedCounts) -> Floats:
     ----------
     counts : StratifiedCounts
         Of kind "count" or "binary".
+    n_jobs : int or None, default=-1
+        Threads, as scikit-learn counts them: -1 is one for each processor.
 
     Returns
     -------

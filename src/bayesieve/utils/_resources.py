@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, wraps
+from inspect import isfunction
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 
 from bayesieve import _core
 
-__all__ = ["check_memory_budget", "is_whole", "limited_threads", "thread_count"]
+__all__ = [
+    "KeepsToJobs",
+    "check_memory_budget",
+    "is_whole",
+    "keeps_to_jobs",
+    "limited_threads",
+    "thread_count",
+]
 
 _MOST_THREADS = 64  # each has buffers of its own
+#: Methods of estimators that compute something.
+_COMPUTING = (
+    *("fit", "partial_fit", "fit_counts", "fit_files", "fit_transform", "transform"),
+    *("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"),
+    *("explain", "alternatives"),
+)
+
+Computing = TypeVar("Computing", bound=Callable[..., Any])
 
 
 def is_whole(value: Any) -> bool:
@@ -55,6 +72,43 @@ def _allowed_processors() -> int:
 def limited_threads(n_jobs: Any) -> AbstractContextManager[Any]:
     """Return a context in which kernels keep to `n_jobs` threads."""
     return nullcontext() if n_jobs == -1 else _core.ThreadLimit(thread_count(n_jobs))
+
+
+def keeps_to_jobs(function: Computing) -> Computing:
+    """Decorate a function whose kernels keep to its parameter `n_jobs`."""
+
+    @wraps(function)
+    def limited(*args: Any, n_jobs: int | None = -1, **options: Any) -> Any:
+        with limited_threads(n_jobs):
+            return function(*args, n_jobs=n_jobs, **options)
+
+    return limited  # type: ignore[return-value]
+
+
+class KeepsToJobs:
+    """Mixin of estimators: what their methods compute keeps to `n_jobs` threads.
+
+    Methods are wrapped when a class is made, as scikit-learn wraps `transform`, so that
+    none can be forgotten.
+    """
+
+    n_jobs: int | None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in _COMPUTING:
+            method = vars(cls).get(name)
+            if isfunction(method):
+                setattr(cls, name, _limited(method))
+
+
+def _limited(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def limited(self: KeepsToJobs, *args: Any, **options: Any) -> Any:
+        with limited_threads(self.n_jobs):
+            return method(self, *args, **options)
+
+    return limited
 
 
 def check_memory_budget(value: Any) -> None:
