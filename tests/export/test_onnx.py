@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.export.exported import EXPORTED
 from tests.export.random_models import fitted_to_counts, fitted_to_tables
 from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, examples
 
@@ -24,11 +25,6 @@ from bayesieve.export import onnx_inputs, to_onnx
 onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
-CLASSIFIERS = [
-    name
-    for name, (model, _) in examples().items()
-    if hasattr(model, "predict") and name != "selective ready-made"
-]
 SMALL = ["uci_crx", "uci_horsecolic", "uci_glass", "uci_soybean", "uci_sonar"]
 TABLES = [
     *["uci_abalone", "uci_adult", "uci_australian", "uci_breast", "uci_bupa"],
@@ -61,13 +57,13 @@ def check(model, X, **options):
     return session
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", EXPORTED)
 def test_every_classifier(name):
     model, X = examples()[name]
     check(model, X, texts="counts")
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", EXPORTED)
 def test_files_are_small(name):
     model, _ = examples()[name]
     made = to_onnx(model, texts="counts")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.export.exported import EXPORTED
 from tests.export.sql_checks import compare
 from tests.persistence.models import examples
 
@@ -25,12 +26,6 @@ from bayesieve.export._dialects import DIALECTS
 from bayesieve.export._reduced import MOST_MERGED, contrasted, tables_of
 from bayesieve.export._scorecard import read_columns, scorecard_of
 from bayesieve.export._sql import _Writer
-
-NAMES = [
-    name
-    for name, (model, _) in examples().items()
-    if hasattr(model, "predict") and name != "selective ready-made"
-]
 
 
 def card_of(terms, n_classes):
@@ -118,7 +113,7 @@ def test_large_tables_are_not_made_larger():
     assert sum(sizes) < 101 * 101
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EXPORTED)
 def test_the_difference_of_two_scores(name):
     model, X = examples()[name]
     card = scorecard_of(model)

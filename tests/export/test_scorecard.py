@@ -15,18 +15,13 @@ from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from tests.export.exported import EXPORTED, REFUSED
 from tests.export.random_models import fitted_to_counts, fitted_to_tables
 from tests.persistence.models import BINARY, COUNTS, TEXTS, YES_NO, Y, examples
 
 import bayesieve as bs
 from bayesieve._scorecard import CountTerms, LookupTerm, TextTerms
 from bayesieve.export import read_columns, scorecard_of
-
-SCORED = [
-    name
-    for name, (model, _) in examples().items()
-    if hasattr(model, "predict") and name != "selective ready-made"
-]
 
 
 def check(model, X, *, names=None):
@@ -45,7 +40,7 @@ def check(model, X, *, names=None):
     return card
 
 
-@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("name", EXPORTED)
 def test_every_classifier_has_a_scorecard(name):
     model, X = examples()[name]
     card = check(model, X)
@@ -60,9 +55,10 @@ def test_what_predicts_nothing_has_none(name):
         scorecard_of(examples()[name][0])
 
 
-def test_ready_made_log_likelihoods_are_refused():
-    with pytest.raises(ValueError, match="ready-made log-likelihoods cannot be"):
-        scorecard_of(examples()["selective ready-made"][0])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_other_engines_cannot_read_is_refused(name):
+    with pytest.raises(ValueError, match=REFUSED[name]):
+        scorecard_of(examples()[name][0])
 
 
 # ---------------------------------------------------------------------- pipelines

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.export.exported import EXPORTED
 from tests.export.sql_checks import check_rows, compare
 from tests.persistence.models import examples
 
@@ -14,13 +15,7 @@ import bayesieve as bs
 from bayesieve import to_sql
 from bayesieve.export import scorecard_of
 
-ROWS = [
-    name
-    for name, (model, _) in examples().items()
-    if hasattr(model, "predict")
-    and "text" not in name
-    and name != "selective ready-made"
-]
+ROWS = [name for name in EXPORTED if "text" not in name]
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -17,6 +17,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from tests.export.exported import EXPORTED
 from tests.persistence.models import COUNTS, TABLE, TEXTS, YES_NO, Y, examples
 
 import bayesieve as bs
@@ -25,14 +26,10 @@ from bayesieve.export import to_sklearn
 #: What scikit-learn has no faithful steps for: times, pairs, ready-made terms.
 REFUSED = {
     name
-    for name, (model, _) in examples().items()
+    for name in EXPORTED
     if name.startswith("selective") and name != "selective array"
 } | {"averaged"}
-CLASSIFIERS = [
-    name
-    for name, (model, _) in examples().items()
-    if hasattr(model, "predict") and name not in REFUSED
-]
+CLASSIFIERS = [name for name in EXPORTED if name not in REFUSED]
 PLAIN = TABLE.drop(columns="day")
 ALONE = """
 import pickle, sys
