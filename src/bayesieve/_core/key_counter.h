@@ -25,6 +25,8 @@ namespace bayesieve::keys {
 constexpr std::size_t kPartitions = 512;
 constexpr std::size_t kNoLimit = std::size_t{48} << 20;  // occurrences held without a budget
 constexpr std::size_t kSegment = std::size_t{1} << 18;   // windows of one task
+constexpr std::size_t kFewKeys = std::size_t{1} << 14;   // that one thread counts at once
+constexpr std::size_t kWave = std::size_t{1} << 20;      // entries made ready together, 24 MB
 
 #pragma pack(push, 4)
 struct Occurrence {  // 12 bytes: most of the memory of a count
@@ -141,11 +143,7 @@ public:
                     {key, static_cast<std::uint32_t>(base + row)});
             });
         });
-        std::size_t pending = 0;
-        for (const auto& worker : workers_)
-            if (worker)
-                for (const auto& buffer : worker->buffers) pending += buffer.size();
-        if (pending >= pending_limit_ || codes_.size() >= (std::size_t{1} << 30)) aggregate();
+        if (pending() >= pending_limit_ || codes_.size() >= (std::size_t{1} << 30)) aggregate();
     }
 
     std::size_t bytes() const {
@@ -238,7 +236,8 @@ public:
         order_rows();
         stretch_.last_row = first_row_number_ + codes_.size() - 1;
         stretch_.last_print = prints_.back();
-        run_tasks(settings_.threads, kPartitions, [&](std::size_t w, std::size_t p) {
+        const std::size_t threads = threads_for(settings_.threads, pending(), kFewKeys);
+        run_tasks(threads, kPartitions, [&](std::size_t w, std::size_t p) {
             count_pending(make_worker(w), p);
         });
         open_code_ = codes_.back();
@@ -256,11 +255,11 @@ public:
     // are made ready side by side, a wave at a time, and `after` is called when these are done.
     template <class Work, class After>
     void in_waves(Work work, After after, bool last = false) {
-        const std::size_t wave = std::max<std::size_t>(1, settings_.threads) * 2;
+        const std::size_t wave = wave_length(), threads = useful_threads();
         std::vector<Block<Entry>> ready(wave);
         for (std::size_t first = 0; first < kPartitions; first += wave) {
             const std::size_t count = std::min(wave, kPartitions - first);
-            run_tasks(settings_.threads, count, [&](std::size_t, std::size_t i) {
+            run_tasks(threads, count, [&](std::size_t, std::size_t i) {
                 gathered(first + i, ready[i], last);
                 work(i, ready[i]);
             });
@@ -320,7 +319,21 @@ public:
         if (last) std::vector<Held>().swap(held_[p]);
     }
 
-    const CounterSettings& settings() const { return settings_; }
+    // Entries of all tables, a key that several have counted as often.
+    std::size_t entries() const {
+        std::size_t total = 0;
+        for (const auto& tables : held_)
+            for (const auto& held : tables) total += held.entries.size();
+        for (const DiskTable& table : on_disk_)
+            for (const std::uint64_t size : table.size) total += size;
+        return total;
+    }
+    // Partitions of a wave: all where they are small, as each wave starts its threads anew.
+    std::size_t wave_length() const {
+        const std::size_t fit = kWave / (entries() / kPartitions + 1);
+        return std::min(kPartitions, std::max(fit, 2 * std::max<std::size_t>(1, settings_.threads)));
+    }
+    std::size_t useful_threads() const { return threads_for(settings_.threads, entries(), kFewKeys); }
     // Rows of each class that was seen.
     const std::vector<std::uint64_t>& class_rows() const { return class_rows_; }
 
@@ -336,6 +349,13 @@ private:
         Block<Entry> merged;
     };
 
+    std::size_t pending() const {
+        std::size_t total = 0;
+        for (const auto& worker : workers_)
+            if (worker)
+                for (const auto& buffer : worker->buffers) total += buffer.size();
+        return total;
+    }
     FileHeader header_of(std::uint64_t entries) const {
         FileHeader header;
         header.entries = entries;

@@ -39,7 +39,7 @@ void for_each_kept(const Block<Entry>& entries, std::uint64_t least, Work work) 
 
 inline Sizes measured(Counter& counter, std::uint64_t least) {
     Sizes sizes;
-    run_tasks(counter.settings().threads, kPartitions, [&](std::size_t, std::size_t p) {
+    run_tasks(counter.useful_threads(), kPartitions, [&](std::size_t, std::size_t p) {
         Block<Entry> entries;
         counter.gathered(p, entries);
         for_each_kept(entries, least, [&](std::size_t first, std::size_t last) {
@@ -85,7 +85,7 @@ struct CountTable {
 
 inline void write_columns(Counter& counter, const Sizes& sizes, std::uint64_t least, Key* keys,
                           const CountTable& table) {
-    run_tasks(counter.settings().threads, kPartitions, [&](std::size_t, std::size_t p) {
+    run_tasks(counter.useful_threads(), kPartitions, [&](std::size_t, std::size_t p) {
         Block<Entry> entries;
         counter.gathered(p, entries, true);
         std::size_t column = sizes.columns[p], pair = sizes.pairs[p];
@@ -107,8 +107,7 @@ public:
     Block<std::uint32_t> group;  // of each key
 
     void collect(Counter& counter, std::uint64_t least) {
-        const std::size_t threads = counter.settings().threads;
-        const std::size_t wave = std::max<std::size_t>(1, threads) * 2;
+        const std::size_t threads = counter.useful_threads(), wave = counter.wave_length();
         std::vector<Block<Found>> found(wave);
         std::vector<std::array<Block<std::uint32_t>, kShards>> found_by(wave);
         counter.in_waves(

@@ -92,7 +92,21 @@ struct LinearTerms {
 };
 
 constexpr std::size_t kLinearBlock = 256;
+constexpr std::size_t kSerialProducts = std::size_t{1} << 18;  // below, threads cost more than they give
 constexpr std::size_t kPaceProducts = std::size_t{1} << 20;  // of entries and classes, between polls
+
+// Columns that a thread takes at a time: all of them where there is little to do.
+template <class Value>
+std::size_t column_block(const LinearTerms<Value>& terms, const std::int64_t* chosen,
+                         std::size_t count) {
+    std::size_t products = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t j = chosen == nullptr ? i : static_cast<std::size_t>(chosen[i]);
+        products += static_cast<std::size_t>(terms.indptr[j + 1] - terms.indptr[j]) * terms.width;
+        if (products >= kSerialProducts) return kLinearBlock;
+    }
+    return std::max(count, kLinearBlock);
+}
 
 // Sum of products in four chains, so that an addition need not wait for the one before.
 inline double dot_product(const double* a, const double* b, std::size_t size) {
@@ -114,7 +128,8 @@ template <class Value>
 void linear_gradient(const LinearTerms<Value>& terms, const double* residual,
                      const std::int64_t* chosen, std::size_t count, double* out) {
     const std::size_t R = terms.width;
-    for_each_block(count, kLinearBlock, [&](std::size_t, std::size_t first, std::size_t last) {
+    const std::size_t block = column_block(terms, chosen, count);
+    for_each_block(count, block, [&](std::size_t, std::size_t first, std::size_t last) {
         std::vector<double> sum(R);
         Pace pace(kPaceProducts);
         for (std::size_t i = first; i < last; ++i) {
@@ -195,7 +210,8 @@ public:
             sum_curvature();
             total_.assign(R_, 0.0);
         }
-        for_each_block(count, kLinearBlock, [&](std::size_t, std::size_t first, std::size_t last) {
+        const std::size_t block = column_block(terms, chosen, count);
+        for_each_block(count, block, [&](std::size_t, std::size_t first, std::size_t last) {
             Pace pace(kPaceProducts);
             for (std::size_t i = first; i < last; ++i) {
                 const std::size_t j = column(i);

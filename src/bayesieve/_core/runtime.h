@@ -199,6 +199,12 @@ inline std::size_t available_threads() {
     return std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }
 
+// Threads for so many items, of which each thread must have some: one costs some 30 microseconds
+// to start, and more where processors are busy.
+inline std::size_t threads_for(std::size_t threads, std::size_t items, std::size_t each) {
+    return std::max<std::size_t>(1, std::min(threads, items / each));
+}
+
 inline std::size_t block_count(std::size_t items, std::size_t block) {
     return (items + block - 1) / block;
 }

@@ -101,7 +101,10 @@ public:
         aggregate();
         workers_.clear();
         pending_codes_.release();
-        const std::size_t threads = settings_.threads;
+        std::size_t entries = 0;
+        for (const auto& partition : partitions_) entries += partition.size();
+        const std::size_t threads =
+            file_.open() ? settings_.threads : threads_for(settings_.threads, entries, kFewEntries);
         std::mutex guard;
         if (file_.open()) {
             file_.finish_writing();
@@ -124,7 +127,7 @@ public:
             }
         });
         rank.release();
-        distribute();
+        distribute(threads);
         ranges_info_.assign(ranges_.size(), {});
         run_tasks(threads, ranges_.size(), [&](std::size_t, std::size_t r) {
             sort_range(ranges_[r]);
@@ -146,7 +149,8 @@ public:
             sum.pairs += ranges_info_[r].pairs;
             sum.name_bytes += ranges_info_[r].name_bytes;
         }
-        run_tasks(settings_.threads, ranges_.size(), [&](std::size_t, std::size_t r) {
+        const std::size_t threads = threads_for(settings_.threads, output.pairs, kFewEntries);
+        run_tasks(threads, ranges_.size(), [&](std::size_t, std::size_t r) {
             write_range(ranges_[r], before[r], output);
             ranges_[r].release();
         });
@@ -157,6 +161,7 @@ public:
 private:
     static constexpr std::size_t kPartitions = 256;
     static constexpr std::size_t kPaceEntries = 1 << 16;
+    static constexpr std::size_t kFewEntries = 1 << 15;  // that one thread sorts or adds at once
 
     struct Worker {
         Block<Occurrence<W>> buffers[kPartitions];
@@ -173,10 +178,10 @@ private:
         const std::size_t first = tasks.front(), last = tasks.back();
         const std::size_t base = pending_codes_.size();
         pending_codes_.append(batch.codes + first, last - first);
-        for (auto& worker : workers_)
-            if (!worker) {
-                worker = std::make_unique<Worker>();
-                worker->words.emplace(words_, analysis_.joined ? nullptr : analysis_.stop);
+        for (std::size_t w = 0; w < std::min(workers_.size(), tasks.size() - 1); ++w)
+            if (!workers_[w]) {
+                workers_[w] = std::make_unique<Worker>();
+                workers_[w]->words.emplace(words_, analysis_.joined ? nullptr : analysis_.stop);
             }
         run_tasks(settings_.threads, tasks.size() - 1, [&](std::size_t w, std::size_t t) {
             Worker& worker = *workers_[w];
@@ -189,13 +194,18 @@ private:
                 document_ngrams<W>(analysis_, batch, i, worker.scratch, *worker.words, emit);
             }
         });
-        std::size_t held = 0;
-        for (auto& worker : workers_)
-            for (const auto& buffer : worker->buffers) held += buffer.size();
-        if (held >= settings_.pending || pending_codes_.size() >= kPendingDocuments) aggregate();
+        if (pending() >= settings_.pending || pending_codes_.size() >= kPendingDocuments) aggregate();
     }
 
     static constexpr std::size_t kPendingDocuments = std::size_t{1} << 24;
+
+    std::size_t pending() const {
+        std::size_t total = 0;
+        for (const auto& worker : workers_)
+            if (worker)
+                for (const auto& buffer : worker->buffers) total += buffer.size();
+        return total;
+    }
 
     void aggregate() {
         if (pending_codes_.empty()) return;
@@ -205,7 +215,8 @@ private:
             next_document_ = 1;
         }
         const auto first = static_cast<std::uint32_t>(next_document_);
-        run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
+        const std::size_t threads = threads_for(settings_.threads, pending(), kFewEntries);
+        run_tasks(threads, kPartitions, [&](std::size_t, std::size_t p) {
             for (auto& worker : workers_) {
                 poll();
                 if (!worker) continue;
@@ -227,7 +238,7 @@ private:
     }
 
     // Moves the entries to ranges of keys of about equal size, freeing each partition.
-    void distribute() {
+    void distribute(std::size_t threads) {
         std::size_t total = 0;
         for (auto& partition : partitions_) total += partition.size();
         // Small enough that sorting one takes milliseconds: there is no poll inside.
@@ -254,7 +265,7 @@ private:
                 splitters.begin());
         };
         std::vector<std::size_t> cells(kPartitions * ranges, 0);
-        run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
+        run_tasks(threads, kPartitions, [&](std::size_t, std::size_t p) {
             // The last document has served; its place remembers the range.
             Pace pace(kPaceEntries);
             for (Entry<W>& entry : partitions_[p].entries()) {
@@ -273,7 +284,7 @@ private:
             }
             ranges_[r].resize(sum);
         }
-        run_tasks(settings_.threads, kPartitions, [&](std::size_t, std::size_t p) {
+        run_tasks(threads, kPartitions, [&](std::size_t, std::size_t p) {
             Pace pace(kPaceEntries);
             for (const Entry<W>& entry : partitions_[p].entries()) {
                 pace.spend(1);
