@@ -19,6 +19,7 @@ from bayesieve.cli._options import (
     above_zero,
     add_data_arguments,
     add_model_arguments,
+    add_sequence_arguments,
     add_text_arguments,
     seed,
     share_or_none,
@@ -62,6 +63,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the proven selection in place of weights, of 20 features without -k",
     )
     add_text_arguments(parser)
+    add_sequence_arguments(parser)
     add_model_arguments(parser)
     add_rule_arguments(parser)
     parser.add_argument(
@@ -119,7 +121,8 @@ def _error_cost(text: str) -> tuple[str, float]:
 
 def _run(arguments: argparse.Namespace) -> int | None:
     outputs = {"--save": arguments.save, "--report": arguments.report}
-    check_outputs(outputs, expanded(arguments.data))
+    labels = [] if arguments.labels is None else [arguments.labels]
+    check_outputs(outputs, expanded([*arguments.data, *labels]))
     from bayesieve._description import describe
     from bayesieve.cli._features import certificate_fields, selected_features
     from bayesieve.cli._fit_outcome import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from bayesieve.io._containers import UNPACKING_ERRORS, looked_into
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 
-__all__ = ["Piece", "read_pieces", "read_records"]
+__all__ = ["Piece", "letter_counts", "read_headers", "read_pieces", "read_records"]
 
 #: Bytes of a piece: long enough that threads share its windows.
 PIECE_BYTES = 8 << 20
@@ -113,6 +113,24 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
                 bases.append(_LETTERS[part].tobytes())
     if bases is not None:
         yield header, b"".join(bases).decode("ascii")
+
+
+def read_headers(path: str) -> Iterator[str]:
+    """Read what follows the mark of each record, without making strings of bases."""
+    single = Spelling(is_dna=True, length=1)
+    with closing(read_pieces(path, single, records=True)) as pieces:
+        for piece in pieces:
+            yield from piece.names
+
+
+def letter_counts(path: str) -> tuple[int, int, int]:
+    """Count records, letters, and those of them that stand for no base, N apart."""
+    reader = _core.SequenceReader(0, False)
+    with looked_into(path, repr(path)).open() as stream:
+        while chunk := stream.read(PIECE_BYTES):
+            reader.read(np.frombuffer(chunk, dtype=np.uint8))
+    reader.finish()
+    return reader.records, reader.letters, reader.others
 
 
 def _sequences(
