@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,9 +19,10 @@ from bayesieve.cli._told import listed, tell
 from bayesieve.counts._from_sequences import folder_of_file, names_of_file
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._labels import LabelCodes, label_problem
+from bayesieve.io._near_names import check_column
 from bayesieve.sequences._reading import read_headers
 
-__all__ = ["LabelTable", "SequenceRows", "refuse_standard_input"]
+__all__ = ["SequenceRows", "known_labels", "refuse_standard_input"]
 
 Codes = NDArray[np.int64]
 
@@ -40,7 +41,7 @@ def names_of_record(header: str) -> list[str]:
     return list(dict.fromkeys([header, *header.split()[:1]]))
 
 
-class LabelTable:
+class _LabelTable:
     """A table that names rows and says their labels.
 
     Attributes
@@ -49,11 +50,15 @@ class LabelTable:
     names : str
         The column that names the rows.
     columns : Columns
-        Its label, said or guessed.
+        Its label, said, or `usual`, or guessed.
     """
 
     def __init__(
-        self, arguments: argparse.Namespace, rows: list[list[str]], noun: str
+        self,
+        arguments: argparse.Namespace,
+        rows: list[list[str]],
+        noun: str,
+        usual: str | None = None,
     ) -> None:
         given = vars(arguments) | {"data": [arguments.labels]}
         self.files = DataFiles.of(argparse.Namespace(**given))
@@ -62,22 +67,10 @@ class LabelTable:
                 f"--labels must be a table of names and labels. Got {self._shown}."
             )
         self.names = self._column_of_names(arguments.label, rows, noun)
-        free = [own for own in self.files.columns if own != self.names]
-        if not free:
-            raise CommandError(
-                f"{self._shown} has no column besides the names {self.names!r}."
-            )
-        given["drop"] = [*arguments.drop, self.names]
-        given |= {"no_text": True, "text": []}
-        guessed: dict[str, Any] = {}
-        if arguments.label is None and len(free) == 1:
-            given["label"] = guessed["--label"] = free[0]
-        found = choose_columns(self.files, argparse.Namespace(**given))
-        guessed |= {k: v for k, v in found.guessed.items() if k == "--label"}
-        self.columns = Columns(found.label, [], [], guessed, labels=found.labels)
-        how = "guessed; --label COL is another" if guessed else "as --label says"
+        self.columns = self._label(arguments, usual)
+        how = " (guessed; --label COL is another)" if self.columns.guessed else ""
         tell(
-            f"the labels of {self._shown} are in column {found.label!r} ({how}), the "
+            f"the labels of {self._shown} are in column {self.columns.label!r}{how}, the "
             f"names in {self.names!r}"
         )
 
@@ -106,6 +99,24 @@ class LabelTable:
             )
         return best
 
+    def _label(self, arguments: argparse.Namespace, usual: str | None) -> Columns:
+        """The column of labels: said, usual, the only one left, or guessed."""
+        free = [own for own in self.files.columns if own != self.names]
+        if arguments.label is not None:
+            check_column(arguments.label, self.files.columns, self._shown)
+            return Columns(arguments.label, [], [], {})
+        if not free:
+            raise CommandError(
+                f"{self._shown} has no column besides the names {self.names!r}."
+            )
+        if usual in free:
+            return Columns(usual, [], [], {})
+        if len(free) == 1:
+            return Columns(free[0], [], [], {"--label": free[0]})
+        drop = [*arguments.drop, self.names]
+        given = vars(arguments) | {"drop": drop, "no_text": True}
+        return choose_columns(self.files, argparse.Namespace(**given))
+
     def read(self) -> tuple[Labels, dict[str, int]]:
         """Return the classes, and the class number of each name."""
         label = self.columns.label
@@ -125,11 +136,52 @@ class LabelTable:
         return rows.labels, found
 
 
+    def values(self) -> dict[str, Any]:
+        """Return the label of each name as it is written, whatever there is."""
+        label = self.columns.label
+        assert label is not None
+        found: dict[str, Any] = {}
+        for _, _, batch in self.files.rows([self.names, label]):
+            names = map(_written, batch.column(0).to_pylist())
+            for name, own in zip(names, batch.column(1).to_pylist(), strict=True):
+                text = own.strip() or None if isinstance(own, str) else own
+                found.setdefault(name, text)
+        return found
+
+
 def _written(value: Any) -> str:
     """A name as it is written; workbooks have whole numbers as floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else str(value).strip()
+
+
+def known_labels(
+    paths: list[str], records: bool, arguments: argparse.Namespace, usual: str | None
+) -> Callable[[str], Any]:
+    """Return the label of a path or header in the table of --labels, or None."""
+    noun, names_of = "files", names_of_file
+    named = paths
+    if records:
+        noun, names_of = "records", names_of_record
+        named = [header for own in headers_of(paths) for header in own]
+    table = _LabelTable(arguments, [*map(names_of, named)], noun, usual)
+    values = table.values()
+
+    def label_of(name: str) -> Any:
+        return next((values[own] for own in names_of(name) if own in values), None)
+
+    return label_of
+
+
+def headers_of(paths: list[str]) -> list[list[str]]:
+    """Return the headers of the records of each file."""
+    found: list[list[str]] = []
+    with Progress("Reading", len(paths)) as bar:
+        for path in paths:
+            found.append(list(read_headers(path)))
+            bar.update(len(found), "files")
+    return found
 
 
 class SequenceRows:
@@ -163,18 +215,14 @@ class SequenceRows:
                     "--records needs --labels FILE, a table with the label of each "
                     "record by its header."
                 )
-            with Progress("Reading", len(self.paths)) as bar:
-                self.headers = []
-                for path in self.paths:
-                    self.headers.append(list(read_headers(path)))
-                    bar.update(len(self.headers), "files")
+            self.headers = headers_of(self.paths)
             rows = [names_of_record(own) for file in self.headers for own in file]
         else:
             rows = [names_of_file(path) for path in self.paths]
         if arguments.labels is None:
             self._by_folder()
         else:
-            self._by_table(LabelTable(arguments, rows, noun), rows, noun)
+            self._by_table(_LabelTable(arguments, rows, noun), rows, noun)
 
     def _by_folder(self) -> None:
         folders = [folder_of_file(path) for path in self.paths]

@@ -24,8 +24,12 @@ class Sequences(Format):
     is_sequences = True
 
     def columns(self, file: DataFile) -> list[str]:
-        """Refuse, and say what reads them."""
-        raise ValueError(
+        """Refuse: there are none."""
+        raise self.unreadable(file, ValueError())
+
+    def unreadable(self, file: DataFile, error: Exception) -> ValueError:
+        """Say what reads such files, whatever was tried."""
+        return ValueError(
             f"{file.path!r} holds sequences, not a table. Hint: bayesieve select reads "
             "FASTA and FASTQ with --labels FILE, and so do SparseSequenceNB and "
             "ClassCounts.from_sequences in Python."

@@ -296,6 +296,10 @@ class SparseSequenceNB(RawNaiveBayes):
 
     # ---------------------------------------------------------------- sequences
 
+    @property
+    def _noun(self) -> str:  # type: ignore[override]
+        return "k-mers" if self.alphabet == "dna" else "n-grams"
+
     def _cutting(self) -> Spelling:
         name = type(self).__name__
         if self.alphabet == "bytes":
