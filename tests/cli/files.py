@@ -102,13 +102,14 @@ def write_genomes(folder, labels=None, n=24, seed=0, length=400):
     rows = []
     for i in range(n):
         resists = i % 3 == 0
-        genome = core[: length // 2] + gene * resists + bases(50) + core[length // 2 :]
+        inserted = bases(50) + gene * resists + bases(50)  # it stands nowhere the same
+        genome = core[: length // 2] + inserted + core[length // 2 :]
         (folder / f"g{i}.fasta").write_text(f">g{i} strain {i}\n{genome}\n")
         town = ["Oslo", "Rome"][int(rng.integers(2))]
         rows.append((f"g{i}", town, "resistant" if resists else "susceptible"))
     if labels is not None:
         write_csv(labels, ("sample", "town", "phenotype"), rows)
-    return gene, dict((name, label) for name, _, label in rows)
+    return gene, {name: label for name, _, label in rows}
 
 
 def write_reviews(folder, form, name="reviews", **options):

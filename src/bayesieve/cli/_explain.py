@@ -73,7 +73,9 @@ def _run(arguments: argparse.Namespace) -> None:
     terminal, several = Terminal(), len(files.paths) > 1
     for path, number, header, own, other in _explained(scored, bad_rows, arguments):
         place: dict[str, Any] = {"file": path} if several else {}
-        place |= {"row": number} if header is None else {"row": number, "record": header}
+        place |= (
+            {"row": number} if header is None else {"row": number, "record": header}
+        )
         if scored.rows_are_files:
             place = {"file": path}
         if arguments.json:

@@ -97,9 +97,7 @@ class DataFiles:
         self.format = next(iter(formats))
 
     @classmethod
-    def of(
-        cls, arguments: argparse.Namespace, *, as_bytes: bool = False
-    ) -> DataFiles:
+    def of(cls, arguments: argparse.Namespace, *, as_bytes: bool = False) -> DataFiles:
         """Return the files that a command was given."""
         options = ReadOptions(
             encoding=arguments.encoding,

@@ -122,7 +122,9 @@ class RawData(ABC):
             stopped = interrupt.requested or self.interrupted
         if stopped and not counts.class_count.all():
             raise KeyboardInterrupt  # some class was not met: there is no model yet
-        plan = Plan.of(arguments, self.model, self._n_entries(counts) * counts.n_classes)
+        plan = Plan.of(
+            arguments, self.model, self._n_entries(counts) * counts.n_classes
+        )
         if stopped:
             size = default_size(counts.n_features)
             k = plan.k if not plan.weighted and plan.k is not None else size

@@ -387,7 +387,8 @@ def read_batches(
                 "gives both records."
             )
         for path in files.paths:
-            yield from map(list, zip(*(own._sequences(path) for own in scored)))
+            parts = [own._sequences(path) for own in scored]
+            yield from map(list, zip(*parts, strict=True))
         return
     if files.is_matrix:
         done = dict.fromkeys(files.paths, 0)

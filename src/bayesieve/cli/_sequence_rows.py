@@ -70,8 +70,8 @@ class _LabelTable:
         self.columns = self._label(arguments, usual)
         how = " (guessed; --label COL is another)" if self.columns.guessed else ""
         tell(
-            f"the labels of {self._shown} are in column {self.columns.label!r}{how}, the "
-            f"names in {self.names!r}"
+            f"the labels of {self._shown} are in column {self.columns.label!r}{how}, "
+            f"the names in {self.names!r}"
         )
 
     @property
@@ -135,7 +135,6 @@ class _LabelTable:
                     )
         return rows.labels, found
 
-
     def values(self) -> dict[str, Any]:
         """Return the label of each name as it is written, whatever there is."""
         label = self.columns.label
@@ -160,7 +159,8 @@ def known_labels(
     paths: list[str], records: bool, arguments: argparse.Namespace, usual: str | None
 ) -> Callable[[str], Any]:
     """Return the label of a path or header in the table of --labels, or None."""
-    noun, names_of = "files", names_of_file
+    noun = "files"
+    names_of: Callable[[str], list[str]] = names_of_file
     named = paths
     if records:
         noun, names_of = "records", names_of_record
@@ -245,7 +245,7 @@ class SequenceRows:
             "FILE is a table that says otherwise"
         )
 
-    def _by_table(self, table: LabelTable, rows: list[list[str]], noun: str) -> None:
+    def _by_table(self, table: _LabelTable, rows: list[list[str]], noun: str) -> None:
         self.columns = table.columns
         labels, code_of = table.read()
         used = [next((own for own in names if own in code_of), None) for names in rows]

@@ -87,9 +87,7 @@ def open_data(
     return TextData(files, columns, rows, arguments, ignored), columns
 
 
-def _sequences(
-    files: DataFiles, arguments: argparse.Namespace
-) -> tuple[Any, Columns]:
+def _sequences(files: DataFiles, arguments: argparse.Namespace) -> tuple[Any, Columns]:
     """Find the label of each file, or of each record."""
     if not hasattr(arguments, "alphabet"):
         raise CommandError(
