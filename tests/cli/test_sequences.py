@@ -253,6 +253,15 @@ def test_rows_of_the_table_that_name_no_file_are_told(made, folder, tmp_path, ca
     assert told.endswith("'g77'")
 
 
+def test_one_name_of_several_files_is_told(made, folder, tmp_path, capsys):
+    for path in Path("genomes").iterdir():  # reads of both ends of one sample
+        for end in ("R1", "R2"):
+            (tmp_path / f"{path.stem}.{end}.fa").write_text(path.read_text())
+    found = selected(capsys, tmp_path / "*.fa", *LABELS, "-k", "1", "--quick")
+    [told] = [own for own in found["warnings"] if "for several files" in own]
+    assert "for 2: each is a row" in told
+
+
 def test_bytes_of_files(tmp_path, capsys):
     rng = np.random.default_rng(0)
     for i in range(16):

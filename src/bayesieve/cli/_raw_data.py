@@ -237,9 +237,9 @@ class RawData(ABC):
             if not fits_in_memory(n_bytes):
                 raise CommandError(
                     f"-k {k} counts the {self.unit} of every {self.rows_noun[:-1]} in "
-                    f"memory, and those of {self.files.name!r} take more than {n_bytes:,} bytes. Hint: "
-                    f"--min-df leaves rare {self.unit} out, and -k bic or -k elbow "
-                    "need no rows."
+                    f"memory, and those of {self.files.name!r} take more than "
+                    f"{n_bytes:,} bytes. Hint: --min-df leaves rare {self.unit} out, "
+                    "and -k bic or -k elbow need no rows."
                 )
         X, y = vstack(counted), self.labels.classes[np.concatenate(found)]
         with warnings.catch_warnings():

@@ -27,8 +27,8 @@ from bayesieve.sequences import read_records
 
 __all__ = ["SequenceData", "sequence_batches"]
 
-#: Letters of records that are given to a model at a time.
-_BATCH_LETTERS = 1 << 24
+#: Letters of records, or files, that are given to a model at a time.
+_BATCH_LETTERS, _BATCH_FILES = 1 << 24, 100
 
 
 class SequenceData(RawData):
@@ -71,22 +71,25 @@ class SequenceData(RawData):
 
     def _parts(self, title: str, test: bool = False) -> Batches:
         """Yield (sequences or paths of files, class numbers)."""
-        done = 0
+        rows: list[Any] = []
+        found: list[Codes] = []
+        done, records = 0, self._rows.headers is not None
         with Progress(title, len(self._rows.paths)) as bar:
             for number, (path, codes) in enumerate(self._rows.file_codes()):
                 is_test = self._is_tested[done : done + codes.size]
                 wanted = (is_test == test) & (codes >= 0)
                 done += codes.size
                 if wanted.any():
-                    yield from self._of_file(path, codes, wanted)
+                    for before, part, _ in sequence_batches(path, records):
+                        own = np.flatnonzero(wanted[before : before + len(part)])
+                        rows += [part[i] for i in own.tolist()]
+                        found.append(codes[before + own])
+                        if rows and (records or len(rows) >= _BATCH_FILES):
+                            yield rows, np.concatenate(found)
+                            rows, found = [], []
                 bar.update(number + 1, "files")
-
-    def _of_file(self, path: str, codes: Codes, wanted: Any) -> Batches:
-        for first, rows, _ in sequence_batches(path, self._rows.headers is not None):
-            part = slice(first, first + len(rows))
-            chosen = np.flatnonzero(wanted[part])
-            if chosen.size:
-                yield [rows[i] for i in chosen.tolist()], codes[part][chosen]
+        if rows:
+            yield rows, np.concatenate(found)
 
     # ------------------------------------------------------------------ counting
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any
@@ -257,6 +258,7 @@ class SequenceRows:
                 where = repr(table.files.paths[0])
                 bad_rows.found(1, f"{names[0]!r} has no label in {where}.{hint}")
         bad_rows.warn()
+        self._tell_repeated([own for own in used if own is not None], noun)
         codes = np.array([-1 if own is None else code_of[own] for own in used])
         others = [own for own in code_of if own not in set(used)]
         if others:
@@ -274,6 +276,16 @@ class SequenceRows:
         place[present] = np.arange(present.size)
         values = labels.classes[present].tolist()
         self._settle(labels.column, values, place[codes])
+
+    def _tell_repeated(self, names: list[str], noun: str) -> None:
+        """Files of one sample that are rows apart help each other when held out."""
+        [(name, times)] = Counter(names).most_common(1) or [("", 0)]
+        if times > 1:
+            tell(
+                f"warning: one name may stand for several {noun}, such as {name!r} for "
+                f"{times:,}: each is a row, and what is held out may be like what is "
+                "learnt from"
+            )
 
     def _settle(self, column: str, values: list[Any], codes: Codes) -> None:
         counted = np.bincount(codes[codes >= 0], minlength=len(values))
