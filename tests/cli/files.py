@@ -87,6 +87,31 @@ def write_svmlight(path, n=200, seed=0, gz=False):
     return path
 
 
+def write_genomes(folder, labels=None, n=24, seed=0, length=400):
+    """Write a FASTA file for each of some genomes, and a table of their labels.
+
+    Every third has a gene of 60 bases, whose thirty 31-mers tell its label.
+    """
+    rng = np.random.default_rng(seed)
+
+    def bases(size):
+        return "".join(rng.choice(list("ACGT"), size))
+
+    gene, core = bases(60), bases(length)
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for i in range(n):
+        resists = i % 3 == 0
+        inserted = bases(50) + gene * resists + bases(50)  # it stands nowhere the same
+        genome = core[: length // 2] + inserted + core[length // 2 :]
+        (folder / f"g{i}.fasta").write_text(f">g{i} strain {i}\n{genome}\n")
+        town = ["Oslo", "Rome"][int(rng.integers(2))]
+        rows.append((f"g{i}", town, "resistant" if resists else "susceptible"))
+    if labels is not None:
+        write_csv(labels, ("sample", "town", "phenotype"), rows)
+    return gene, {name: label for name, _, label in rows}
+
+
 def write_reviews(folder, form, name="reviews", **options):
     """Write reviews in a format and return the path."""
     header, rows = ("text", "label"), reviews(**options)

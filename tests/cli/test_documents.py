@@ -16,6 +16,7 @@ from tests.cli.files import (
     people,
     reviews,
     write_csv,
+    write_genomes,
     write_jsonl,
     write_parquet,
     write_svmlight,
@@ -66,6 +67,17 @@ def sample_files(folder):
     flowers = [(f"{x:.1f}", f"{y:.1f}", "ab"[int(x > 0)]) for x, y in genes[:, :2]]
     write_csv(folder / "iris.data", flowers[0], flowers[1:])
     customers(folder)
+    write_genomes(folder / "genomes", folder / "genomes.csv", n=24)
+    for path in sorted((folder / "genomes").iterdir())[:3]:
+        shutil.copy(path, folder / "new")
+    records = [path.read_text() for path in sorted((folder / "genomes").iterdir())]
+    (folder / "genes.fna").write_text("".join(records))
+    shutil.copy(folder / "genomes.csv", folder / "genes.tsv")
+    for i in range(20):
+        kind = folder / "programs" / ("elf" if i % 2 else "pe")
+        kind.mkdir(parents=True, exist_ok=True)
+        head = b"\x7fELF\x02\x01\x01" if i % 2 else b"MZ\x90\x00\x03\x00\x00"
+        (kind / f"program{i}").write_bytes(head + rng.bytes(300))
 
 
 def customers(folder):
@@ -162,6 +174,7 @@ def folder(tmp_path_factory):
         "bayesieve select reviews.csv -k 6 --save reviews.model",
         "bayesieve select reviews.csv -k 3 --save small.model",
         "bayesieve select patients.csv --drop id --label outcome --save patients.model",
+        "bayesieve select 'genomes/*.fasta' --labels genomes.csv --save genomes.model",
         "bayesieve counts monday.csv --save monday.counts",
         "bayesieve counts tuesday.csv --save tuesday.counts",
         "bayesieve counts merge monday.counts tuesday.counts --save week.counts",

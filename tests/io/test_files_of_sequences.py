@@ -6,8 +6,10 @@ import gzip
 
 import pytest
 
+from bayesieve import ClassCounts
 from bayesieve.io import inspect
 
+_HINT = r"holds sequences, not a table\. Hint: bayesieve select .*SparseSequenceNB"
 SEQUENCES = {
     "genes.fasta": ">one gene\nACGTACGTNN\nACGT\n",
     "genes.fa": ">one|a,b\nacgtacgtacgt\n",
@@ -23,8 +25,23 @@ def test_sequences_are_refused_with_what_reads_them(tmp_path, name, packed):
     path = tmp_path / (f"{name}.gz" if packed else name)
     data = SEQUENCES[name].encode()
     path.write_bytes(gzip.compress(data) if packed else data)
-    with pytest.raises(ValueError, match=r"holds sequences, not a table\. Hint: .*NB"):
+    with pytest.raises(ValueError, match=_HINT):
         inspect(str(path))
+    with pytest.raises(ValueError, match=_HINT):
+        ClassCounts.from_text(str(path))
+
+
+def test_a_name_tells_where_the_content_does_not(tmp_path):
+    for name, content in {
+        "empty.fasta": "",
+        "short.fa": ">a|b,c\nACG\n",
+        "old.fna": ";a comment, with a comma\n>a\nACGT\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+        with pytest.raises(ValueError, match=_HINT):
+            inspect(str(tmp_path / name))
+    (tmp_path / "table.fasta").write_text("a,b\n1,2\n3,4\n")
+    assert len(inspect(str(tmp_path / "table.fasta")).columns) == 2
 
 
 @pytest.mark.parametrize(

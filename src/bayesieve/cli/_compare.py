@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesieve.cli._command import Command
 from bayesieve.cli._files import DataFiles, check_model_file
-from bayesieve.cli._options import add_data_arguments
+from bayesieve.cli._options import add_data_arguments, add_sequence_arguments
 from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
 from bayesieve.cli._show import finite, size_in_bytes
 from bayesieve.cli._terminal import Terminal, display_width, plain_text
@@ -35,6 +35,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="A", help="a model that select has saved")
     parser.add_argument("other", metavar="B", help="another one")
     add_data_arguments(parser, labelled=False, required=False)
+    add_sequence_arguments(parser, labelled=False)
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of a table"
     )
@@ -44,15 +45,17 @@ def _run(arguments: argparse.Namespace) -> None:
     paths = arguments.model, arguments.other
     for path in paths:
         check_model_file(path)
-    files = DataFiles.of(arguments) if arguments.data else None
     from bayesieve.inspection import compare_models
     from bayesieve.persistence import load_model
 
+    files: DataFiles | None = None
     places: list[str] = []
-    if files is None:
+    if not arguments.data:
         found = compare_models(*map(load_model, paths))
     else:
         saved = [SavedModel.read(path) for path in paths]
+        as_bytes = all(own.takes_bytes for own in saved)
+        files = DataFiles.of(arguments, as_bytes=as_bytes)
         scored = [ScoredRows.of(own, files, arguments) for own in saved]
         predictions, places = _predictions(scored, files)
         found = compare_models(*(own.model for own in saved))
@@ -81,7 +84,7 @@ def _predictions(
     models = [own.saved.model for own in scored]
     tally = PredictionTally(*(model.classes_ for model in models))
     bad_rows = BadRows(files.skip_bad_rows)
-    several = len(files.paths) > 1
+    several, names_rows = len(files.paths) > 1, not scored[0].rows_are_files
     places: list[str] = []
     done = 0
     with Progress("Comparing") as bar:
@@ -91,6 +94,9 @@ def _predictions(
             tally.add(chances, models[1].predict_proba(second.rows), labels)
             for row, *_ in tally.examples[len(places) :]:
                 place = f"{first.before + row - done + 1}"
+                if not names_rows:
+                    places.append(first.path)
+                    continue
                 places.append(f"{first.path}:{place}" if several else place)
             done += chances.shape[0]
             bar.update(done, "rows")

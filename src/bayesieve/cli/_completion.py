@@ -14,7 +14,7 @@ __all__ = ["COMPLETION"]
 
 _SHELLS = ("bash", "zsh", "fish")
 #: Arguments that name files.
-_FILES = ("data", "model", "other", "save", "report", "out", "findings")
+_FILES = ("data", "model", "other", "save", "report", "out", "findings", "labels")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,7 @@ _OPTIONS = {
     "max_per_group": "--max-per-group",
     "feature_cost": "--cost",
     "budget": "--budget",
+    "length": "--length",
 }
 _NAMES = "|".join(_OPTIONS)
 _WORDS = (
@@ -50,6 +51,7 @@ _WORDS = (
         "is no file of counts, or a damaged one. Hint: bayesieve counts DATA --save "
         "FILE writes one",
     ),
+    (r"a larger memory_budget or min_df", "a larger --min-df"),
     (r"\bmax_row_bytes\b", "--max-row-bytes"),
     (r"on_bad_rows='skip'", "--skip-bad-rows"),
     (r"min_df, max_df and max_features leave", "--min-df and --max-df leave"),

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from bayesieve.cli._command import Command
 from bayesieve.cli._files import DataFiles, check_model_file
-from bayesieve.cli._options import add_data_arguments, at_least_one
+from bayesieve.cli._options import (
+    add_data_arguments,
+    add_sequence_arguments,
+    at_least_one,
+)
 from bayesieve.cli._scored_rows import SavedModel, ScoredRows, read_batches
 from bayesieve.cli._show import finite
 from bayesieve.cli._terminal import Terminal, plain_text
@@ -29,6 +33,7 @@ _LARGEST = 700.0  # nats whose odds are still a number
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that select has saved")
     add_data_arguments(parser, labelled=False)
+    add_sequence_arguments(parser, labelled=False)
     parser.add_argument(
         "--rows",
         type=at_least_one,
@@ -57,29 +62,39 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     check_model_file(arguments.model)
-    files = DataFiles.of(arguments)
     from bayesieve.io._bad_rows import BadRows
 
-    scored = ScoredRows.of(SavedModel.read(arguments.model), files, arguments)
+    saved = SavedModel.read(arguments.model)
+    files = DataFiles.of(arguments, as_bytes=saved.takes_bytes)
+    scored = ScoredRows.of(saved, files, arguments)
     if files.notes:
         tell(" ".join(files.notes))
     bad_rows = BadRows(files.skip_bad_rows)
     terminal, several = Terminal(), len(files.paths) > 1
-    for path, number, own, other in _explained(scored, bad_rows, arguments):
-        place = {"file": path, "row": number} if several else {"row": number}
+    for path, number, header, own, other in _explained(scored, bad_rows, arguments):
+        place: dict[str, Any] = {"file": path} if several else {}
+        place |= (
+            {"row": number} if header is None else {"row": number, "record": header}
+        )
+        if scored.rows_are_files:
+            place = {"file": path}
         if arguments.json:
             found = place | _fields(own, other)
             print(json.dumps(finite(found), allow_nan=False, default=str))
         else:
             where = f"{path}, row {number:,}" if several else f"Row {number:,}"
+            if scored.rows_are_files:
+                where = path
+            elif header is not None:
+                where += f", {header}"
             _show(own, other, where, arguments.top, terminal)
     bad_rows.warn("; rows are numbered without them")
 
 
 def _explained(
     scored: ScoredRows, bad_rows: Any, arguments: argparse.Namespace
-) -> Iterator[tuple[str, int, Explanation, Counterfactual | None]]:
-    """Yield the first rows: file, number, why so, and what would change it."""
+) -> Iterator[tuple[str, int, str | None, Explanation, Counterfactual | None]]:
+    """Yield the first rows: file, number, header, why so, what would change it."""
     from bayesieve.inspection import explain
 
     left = arguments.rows
@@ -88,7 +103,10 @@ def _explained(
         for row, own in enumerate(found):
             shown = own.by_column() if arguments.by_column else own
             # Of the terms: what columns share cannot be taken from one of them.
-            yield batch.path, batch.before + row + 1, shown, own.counterfactual()
+            number, header = batch.before + row + 1, None
+            if scored.records:
+                header = batch.kept[0][row]
+            yield batch.path, number, header, shown, own.counterfactual()
         left -= len(found)
         if not left:
             return

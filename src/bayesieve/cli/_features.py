@@ -31,6 +31,8 @@ class Feature:
         Count, rows or mean in each class.
     parts : str or None
         Of a mixed table: how the column or pair was cut, or what an n-gram speaks for.
+    copies : int or None
+        Of sequences: others that occur in the same training rows.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Feature:
     towards: Any = None
     by_class: list[float] | None = None
     parts: str | None = None
+    copies: int | None = None
 
 
 def certificate_fields(certificate: Any) -> dict[str, Any]:
@@ -61,6 +64,10 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     names = found.names
     if found.named is None and found.table is None:  # columns of a matrix
         names = [str(j) for j in columns]
+    copies: list[int | None] = [None] * len(columns)
+    if counts is not None and counts.copies is not None:
+        names = counts.feature_names[found.indices].tolist()  # without their number
+        copies = (counts.copies.sizes[found.indices] - 1).tolist()
     weights, towards = found.weight_of_each()
     by_class = _by_class(found, counts)
     parts: list[str | None] = [None] * len(columns)
@@ -71,7 +78,8 @@ def selected_features(found: Description, counts: Any = None) -> list[Feature]:
     rows = [
         Feature(*row)
         for row in zip(
-            names, weights, found.score.tolist(), towards, by_class, parts, strict=True
+            *(names, weights, found.score.tolist(), towards, by_class, parts, copies),
+            strict=True,
         )
     ]
     if found.signed and len(found.labels) == 2:

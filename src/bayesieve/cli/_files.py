@@ -16,6 +16,7 @@ from bayesieve.utils._computed_once import computed_once
 
 if TYPE_CHECKING:
     from bayesieve.io._bad_rows import BadRows
+    from bayesieve.io._files import DataFile
     from bayesieve.io._format import Format
     from bayesieve.io._same_rows import SameRows
 
@@ -62,7 +63,8 @@ def expanded(patterns: Sequence[str]) -> list[str]:
 class DataFiles:
     """Files of one format, read one after the other; saved counts have `format` None.
 
-    They are read as `options` say; rows that cannot be read may be left out.
+    They are read as `options` say; rows that cannot be read may be left out. With
+    `as_bytes` nobody looks into them: each is a row of bytes.
     """
 
     def __init__(
@@ -71,11 +73,17 @@ class DataFiles:
         *,
         skip_bad_rows: bool = False,
         options: ReadOptions = _DEFAULT,
+        as_bytes: bool = False,
     ) -> None:
         from bayesieve.io._files import find_files, open_files
+        from bayesieve.io._sequences import Bytes
 
         self.paths = find_files(patterns)
         self.skip_bad_rows, self.options = skip_bad_rows, options
+        self._files: list[DataFile] = []
+        if as_bytes:
+            self.format: Format | None = Bytes()
+            return
         formats: dict[Format | None, str] = {}
         self._files = open_files(self.paths, options=options)
         for file in self._files:
@@ -89,7 +97,7 @@ class DataFiles:
         self.format = next(iter(formats))
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> DataFiles:
+    def of(cls, arguments: argparse.Namespace, *, as_bytes: bool = False) -> DataFiles:
         """Return the files that a command was given."""
         options = ReadOptions(
             encoding=arguments.encoding,
@@ -99,7 +107,9 @@ class DataFiles:
             longest=arguments.max_row_bytes,
         )
         skip = arguments.skip_bad_rows
-        return cls(arguments.data, skip_bad_rows=skip, options=options)
+        return cls(
+            arguments.data, skip_bad_rows=skip, options=options, as_bytes=as_bytes
+        )
 
     @property
     def name(self) -> str:
@@ -117,6 +127,16 @@ class DataFiles:
     def is_matrix(self) -> bool:
         """Whether the files hold matrices."""
         return self.format is not None and self.format.is_matrix
+
+    @property
+    def is_sequences(self) -> bool:
+        """Whether the files hold sequences, or are taken as bytes."""
+        return self.format is not None and self.format.is_sequences
+
+    @property
+    def is_dna(self) -> bool:
+        """Whether they are FASTA or FASTQ."""
+        return self.is_sequences and bool(self._files)
 
     @property
     def is_text(self) -> bool:

@@ -39,6 +39,9 @@ def _run(arguments: argparse.Namespace) -> None:
             f"{files.paths[0]!r} holds a matrix, whose columns have no names and are "
             "all numbers: there is nothing to find out."
         )
+    if files.is_sequences:
+        _show_sequences(files, arguments, Terminal())
+        return
     from bayesieve.io._column_format import Marks
     from bayesieve.io._inspect import inspect_table
 
@@ -65,6 +68,36 @@ def _run(arguments: argparse.Namespace) -> None:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
         _show(found, arguments, Terminal(), n_bad)
+
+
+def _show_sequences(
+    files: DataFiles, arguments: argparse.Namespace, terminal: Terminal
+) -> None:
+    """Print one line a file: its records, its letters and those that are no bases."""
+    from bayesieve.sequences._reading import letter_counts
+
+    facts = []
+    for path in files.paths:
+        records, letters, others = letter_counts(path)
+        sizes = {"records": records, "letters": letters, "other_letters": others}
+        facts.append({"file": path} | sizes)
+        if not arguments.json:
+            bases = "all of them bases or N"
+            if others:
+                bases = f"{_share(others, letters)} of them neither bases nor N"
+            terminal.paragraph(
+                f"{plain_text(path)}: {_number(records, 'record')}, "
+                f"{_number(letters, 'letter')}, {bases}."
+            )
+    if arguments.json:
+        print(json.dumps(facts if len(facts) > 1 else facts[0], indent=2))
+        return
+    terminal.line()
+    terminal.line("Try next:")
+    words = ["bayesieve", "select", *arguments.data, "--labels", "FILE"]
+    each = " --records" if len(files.paths) == 1 else ""
+    command = plain_text(shlex.join(words) + each)
+    show_next([(command, "which k-mers tell the labels")], terminal)
 
 
 def _show(
@@ -185,7 +218,8 @@ INSPECT = Command(
     description="Say what each column of a table is (label, text, number, category, "
     "date, identifier, constant), how its values are read, what is missing, and what "
     "is suspicious: numbers that may be read in two ways, columns that give the label "
-    "away, repeated rows. select reads the file in the same way.",
+    "away, repeated rows. select reads the file in the same way. Of FASTA and FASTQ: "
+    "records and letters.",
     add_arguments=_add_arguments,
     run=_run,
     examples=(

@@ -54,8 +54,12 @@ def next_steps(
         elif remark.action == "fewer":
             steps.append((free, "only features that help"))
         elif remark.action == "label":
-            files = _files(arguments)
-            steps.append((["bayesieve", "inspect", *files], "what each column is"))
+            if data.files.is_sequences:
+                files = [arguments.labels] if arguments.labels else []
+            else:
+                files = _files(arguments)
+            if files:
+                steps.append((["bayesieve", "inspect", *files], "what each column is"))
         elif remark.action.startswith("drop=") and data.unit in _LEAVES_OUT:
             name = remark.action.removeprefix("drop=")
             words_left = plain if data.unit == "columns" else free

@@ -13,6 +13,7 @@ __all__ = [
     "above_zero",
     "add_data_arguments",
     "add_model_arguments",
+    "add_sequence_arguments",
     "add_text_arguments",
     "at_least_one",
     "at_least_zero",
@@ -122,8 +123,8 @@ def add_data_arguments(
         nargs="+" if required else "*",
         metavar="DATA",
         help="files or globs: CSV, TSV, JSON, JSON lines, Parquet, Arrow, "
-        "Excel, OpenDocument, lines of text or svmlight, packed or not; - is standard "
-        "input",
+        "Excel, OpenDocument, lines of text, svmlight, FASTA or FASTQ, packed or not; "
+        "- is standard input",
     )
     columns = parser.add_argument_group("columns")
     columns.add_argument(
@@ -258,6 +259,40 @@ def add_text_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_sequence_arguments(
+    parser: argparse.ArgumentParser, *, labelled: bool = True
+) -> None:
+    """Add what rows of files of sequences are, and how they are cut into k-mers."""
+    sequences = parser.add_argument_group("sequences and bytes")
+    sequences.add_argument(
+        "--labels",
+        metavar="FILE",
+        help="table with a column that names each file, by its path, name or name "
+        "without endings, and a column of labels"
+        + (" (default: the label of a file is its folder)" if labelled else ""),
+    )
+    sequences.add_argument(
+        "--records",
+        action="store_true",
+        help="each record is a row, not each file; --labels names records by header",
+    )
+    if not labelled:
+        return
+    sequences.add_argument(
+        "--length",
+        type=at_least_one,
+        metavar="N",
+        help="bases of a k-mer, 1 to 31 (default: 31), or bytes in a row, 1 to 8 "
+        "(default: 6)",
+    )
+    sequences.add_argument(
+        "--alphabet",
+        choices=["dna", "bytes"],
+        help="k-mers of FASTA and FASTQ, or bytes in a row of files of any kind "
+        "(default: dna where files hold sequences)",
+    )
+
+
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which model counts and with how much smoothing."""
     model = parser.add_argument_group("model")
@@ -267,7 +302,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="what is modelled: counts (multinomial), presence (bernoulli), "
         "measurements (gaussian), mixed columns (selective); default: multinomial for "
-        "texts and svmlight files, selective for tables",
+        "texts and svmlight files, selective for tables, bernoulli for sequences",
     )
     model.add_argument(
         "--alpha",

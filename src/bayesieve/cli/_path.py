@@ -12,6 +12,7 @@ from bayesieve.cli._command import Command
 from bayesieve.cli._options import (
     add_data_arguments,
     add_model_arguments,
+    add_sequence_arguments,
     add_text_arguments,
     search_seconds,
 )
@@ -36,6 +37,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="numbers of features to try (default: about 50, from 2 to 10,000)",
     )
     add_text_arguments(parser)
+    add_sequence_arguments(parser)
     add_model_arguments(parser)
     add_rule_arguments(parser)
     parser.add_argument(

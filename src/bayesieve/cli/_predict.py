@@ -8,7 +8,11 @@ from typing import Any
 from bayesieve.cli._command import Command
 from bayesieve.cli._files import DataFiles, check_model_file, expanded
 from bayesieve.cli._findings import findings_line, write_findings
-from bayesieve.cli._options import add_data_arguments, at_least_one
+from bayesieve.cli._options import (
+    add_data_arguments,
+    add_sequence_arguments,
+    at_least_one,
+)
 from bayesieve.cli._output import check_outputs
 from bayesieve.cli._prediction_sinks import (
     FORMULAS,
@@ -28,6 +32,7 @@ _ROWS_AT_ONCE = 5_000  # explained, which takes memory for each term and class
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that select has saved")
     add_data_arguments(parser, labelled=False)
+    add_sequence_arguments(parser, labelled=False)
     parser.add_argument(
         "--keep",
         action="append",
@@ -80,24 +85,25 @@ def _run(arguments: argparse.Namespace) -> None:
         [arguments.model, *expanded(arguments.data)],
     )
     check_model_file(arguments.model)
-    files = DataFiles.of(arguments)
     from bayesieve.cli._progress import Progress
     from bayesieve.inspection._input_shift import InputWatch
     from bayesieve.io._bad_rows import BadRows
 
     saved = SavedModel.read(arguments.model)
+    files = DataFiles.of(arguments, as_bytes=saved.takes_bytes)
     model, bad_rows = saved.model, BadRows(files.skip_bad_rows)
     scored = ScoredRows.of(saved, files, arguments, arguments.keep)
     if files.notes:
         tell(" ".join(files.notes))
-    several = len(files.paths) > 1
+    names_files = len(files.paths) > 1 or scored.rows_are_files
     classes = model.classes_.tolist()
-    header = _header(classes, arguments, several, scored.keep)
+    first = ["file"] * names_files + ["row"] * (not scored.rows_are_files)
+    header = _header(classes, arguments, first, scored.keep)
     tally, watch, done = _Tally(model.classes_), InputWatch(model), 0
     paths = {path: _encodable(path) for path in files.paths}
     formulas = Formulas(arguments.escape_formulas)
     if form in FORMULAS:
-        written = paths.values() if several else ()
+        written = paths.values() if names_files else ()
         formulas.checked([*map(str, classes), *written])
     with (
         opened_sink(arguments.out, form, header, formulas) as sink,
@@ -110,11 +116,12 @@ def _run(arguments: argparse.Namespace) -> None:
             n_rows = len(columns[0])
             if arguments.explain is not None:
                 columns.append(_explanations(model, batch.rows, arguments.explain))
-            first = batch.before + 1
-            columns = [list(range(first, first + n_rows)), *batch.kept, *columns]
-            if several:
-                columns.insert(0, [paths.get(batch.path, batch.path)] * n_rows)
-            sink.add(columns)
+            place: list[Any] = []
+            if names_files:
+                place.append([paths.get(batch.path, batch.path)] * n_rows)
+            if not scored.rows_are_files:
+                place.append(list(range(batch.before + 1, batch.before + 1 + n_rows)))
+            sink.add([*place, *batch.kept, *columns])
             done += n_rows
             bar.update(done, "rows")
         sink.end()
@@ -145,10 +152,9 @@ def _encodable(path: str) -> str:
 
 
 def _header(
-    classes: list[Any], arguments: argparse.Namespace, several: bool, keep: list[str]
+    classes: list[Any], arguments: argparse.Namespace, first: list[str], keep: list[str]
 ) -> list[str]:
     """Names of the columns to write; a kept one with a name of ours gets another."""
-    first = ["file", "row"] if several else ["row"]
     last = ["prediction", "probability"]
     if arguments.proba:
         last = ["prediction", *(f"probability {label}" for label in classes)]
@@ -249,5 +255,6 @@ PREDICT = Command(
         "bayesieve predict reviews.model new.csv --keep id,date --findings new.json",
         "bayesieve predict reviews.model new.csv --explain --out why.csv",
         "bayesieve predict reviews.model new.csv | head",
+        "bayesieve predict genomes.model 'new/*.fasta' --labels genomes.csv",
     ),
 )

@@ -1,4 +1,4 @@
-"""The rows of files as a saved model takes them: texts, tables and matrices.
+"""The rows of files as a saved model takes them: texts, tables, matrices, sequences.
 
 The one place where files are read for a model that is there already.
 """
@@ -6,7 +6,7 @@ The one place where files are read for a model that is there already.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +77,18 @@ class SavedModel:
         from bayesieve.persistence._pipelines import takes_texts
 
         return takes_texts(self.model)
+
+    @property
+    def takes_sequences(self) -> bool:
+        """Whether its rows are sequences, or bytes."""
+        from bayesieve.naive_bayes import SparseSequenceNB
+
+        return isinstance(self.model, SparseSequenceNB)
+
+    @property
+    def takes_bytes(self) -> bool:
+        """Whether its rows are files of any kind."""
+        return self.takes_sequences and self.model.alphabet == "bytes"
 
 
 def _check_pipeline(model: Any, path: str) -> None:
@@ -154,6 +166,10 @@ class ScoredRows:
     said: dict[str, str] = field(default_factory=dict)
     #: Values taken as missing, and one of them, by column.
     strays: dict[str, tuple[int, str]] = field(default_factory=dict)
+    #: Of sequences: whether rows are records, not files, and the label of a header or
+    #: path, None where it is not known.
+    records: bool = False
+    label_of: Callable[[str], Any] | None = None
 
     @classmethod
     def of(
@@ -166,6 +182,8 @@ class ScoredRows:
         """Find the columns that a model needs in the data."""
         if files.is_saved:
             raise CommandError(f"{files.paths[0]!r} holds counts or a model, not rows.")
+        if files.is_sequences or saved.takes_sequences:
+            return cls._of_sequences(saved, files, arguments, keep)
         if files.is_matrix:
             if saved.takes_texts:
                 raise CommandError(
@@ -199,6 +217,63 @@ class ScoredRows:
         return cls(
             saved, files, label, text, names, used, missing, new, kept, marks, said
         )
+
+    @classmethod
+    def _of_sequences(
+        cls,
+        saved: SavedModel,
+        files: DataFiles,
+        arguments: argparse.Namespace,
+        keep: Sequence[str],
+    ) -> ScoredRows:
+        """Take files, or their records, as rows."""
+        if not saved.takes_sequences:
+            raise CommandError(
+                f"the model {saved.path!r} takes tables or texts. Got "
+                f"{files.paths[0]!r}, which holds sequences."
+            )
+        if not files.is_sequences:
+            raise CommandError(
+                f"the model {saved.path!r} takes files of sequences, FASTA or FASTQ. "
+                f"Got {files.paths[0]!r}, which holds none."
+            )
+        if keep:
+            raise CommandError(
+                "sequences have no columns with names: --keep is for tables. "
+                f"Got {keep[0]!r}."
+            )
+        if arguments.records and saved.takes_bytes:
+            raise CommandError(
+                f"--records is for FASTA and FASTQ. {saved.path!r} takes bytes: each "
+                "file is a row."
+            )
+        from bayesieve.cli._sequence_rows import known_labels, refuse_standard_input
+
+        refuse_standard_input(files)
+        records = arguments.records or saved.settings.get("rows") == "records"
+        label_of = None
+        if arguments.labels is not None:
+            usual = saved.settings.get("label")
+            label_of = known_labels(files.paths, records, arguments, usual)
+        kept = ["record"] if records else []
+        return cls(saved, files, keep=kept, records=records, label_of=label_of)
+
+    @property
+    def rows_are_files(self) -> bool:
+        """Whether a row is a whole file, so that its name is that of the row."""
+        return self.files.is_sequences and not self.records
+
+    def _sequences(self, path: str) -> Iterator[ScoredBatch]:
+        """Take the rows of a file of sequences."""
+        from bayesieve.cli._sequence_data import sequence_batches
+
+        for before, rows, headers in sequence_batches(path, self.records):
+            labels = None
+            if self.label_of is not None:
+                names = headers if self.records else [path]
+                labels = [self.label_of(name) for name in names]
+            kept = [headers] if self.records else []
+            yield ScoredBatch(path, before, rows, labels, kept)
 
     @property
     def columns_read(self) -> list[str]:
@@ -305,6 +380,16 @@ def read_batches(
 ) -> Iterator[list[ScoredBatch]]:
     """Read the same rows of the same files for some models: one pass."""
     files = scored[0].files
+    if files.is_sequences:
+        if len({own.records for own in scored}) > 1:
+            raise CommandError(
+                "one model takes files as rows, the other records. Hint: --records "
+                "gives both records."
+            )
+        for path in files.paths:
+            parts = [own._sequences(path) for own in scored]
+            yield from map(list, zip(*parts, strict=True))
+        return
     if files.is_matrix:
         done = dict.fromkeys(files.paths, 0)
         width = 0

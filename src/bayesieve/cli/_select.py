@@ -19,6 +19,7 @@ from bayesieve.cli._options import (
     above_zero,
     add_data_arguments,
     add_model_arguments,
+    add_sequence_arguments,
     add_text_arguments,
     seed,
     share_or_none,
@@ -62,6 +63,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the proven selection in place of weights, of 20 features without -k",
     )
     add_text_arguments(parser)
+    add_sequence_arguments(parser)
     add_model_arguments(parser)
     add_rule_arguments(parser)
     parser.add_argument(
@@ -119,7 +121,8 @@ def _error_cost(text: str) -> tuple[str, float]:
 
 def _run(arguments: argparse.Namespace) -> int | None:
     outputs = {"--save": arguments.save, "--report": arguments.report}
-    check_outputs(outputs, expanded(arguments.data))
+    labels = [] if arguments.labels is None else [arguments.labels]
+    check_outputs(outputs, expanded([*arguments.data, *labels]))
     from bayesieve._description import describe
     from bayesieve.cli._features import certificate_fields, selected_features
     from bayesieve.cli._fit_outcome import Clock
@@ -149,7 +152,8 @@ def _run(arguments: argparse.Namespace) -> int | None:
     steps = next_steps(judgement.verdict, data, arguments)
     features = selected_features(described, fitted.counts)
     strings = data.left_out_strings() if hasattr(data, "left_out_strings") else []
-    _doubt_reading(columns, strings, len(features), judgement.verdict.codes)
+    reasons = f"the {fitted.unit}" if data.files.is_sequences else "other columns"
+    _doubt_reading(columns, strings, len(features), judgement.verdict.codes, reasons)
     outcome: dict[str, Any] = {
         "verdict": judgement.verdict.as_dict(steps),
         "data": data.files.name,
@@ -158,6 +162,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
         "classes": model.classes_.tolist(),
         "k": described.n_used,
         "n_features": fitted.n_features,
+        "n_copies": _n_copies(fitted.counts),
         "n_pairs": described.n_pairs,
         "train_rows": fitted.train_rows,
         "guessed": columns.guessed,
@@ -195,8 +200,15 @@ def _run(arguments: argparse.Namespace) -> int | None:
     return None
 
 
+def _n_copies(counts: Any) -> int | None:
+    """Features that occur in the same rows as one of those that were looked at."""
+    if counts is None or counts.copies is None:
+        return None
+    return int(counts.copies.n_features - counts.n_features)
+
+
 def _doubt_reading(
-    columns: Columns, texts: list[str], k: int, codes: list[str]
+    columns: Columns, texts: list[str], k: int, codes: list[str], reasons: str
 ) -> None:
     """Where nothing tells the label, say what may have been read wrongly.
 
@@ -216,7 +228,7 @@ def _doubt_reading(
     others = [f"--label {shlex.quote(own)}" for own in columns.labels[1:5]]
     hint = f" Hint: other columns look like labels too: {', '.join(others)}."
     tell(
-        f"warning: {columns.label!r} was guessed to be the label, and other columns do "
+        f"warning: {columns.label!r} was guessed to be the label, and {reasons} do "
         f"not tell it better than guessing.{hint if others else ''}"
     )
 
@@ -273,10 +285,13 @@ def _show(
     classes = outcome["classes"]
     shown = [plain_text(str(label)) for label in classes]
     told = " from ".join(shown) if len(shown) == 2 else f"{len(shown)} classes apart"
-    unit = outcome["unit"]
+    unit, copies = outcome["unit"], ""
+    if outcome["n_copies"]:
+        copies = f" and {outcome['n_copies']:,} copies in the same rows"
     terminal.paragraph(
         f"Which {unit} tell {told}? {plain_text(outcome['data'])}: "
-        f"{outcome['train_rows']:,} training rows, {outcome['n_features']:,} {unit}."
+        f"{outcome['train_rows']:,} training rows, {outcome['n_features']:,} {unit}"
+        f"{copies}."
     )
     terminal.line()
     for place, line in enumerate(outcome["verdict"]["lines"]):
@@ -374,7 +389,8 @@ SELECT = Command(
     "matrices. Without -k the model that predicts best, with a weight for each of as "
     "many features as help; with -k N or --exact the N features that explain the "
     "labels best, with a proof; each is compared with the other. Columns that are not "
-    "named are guessed, and the guesses are told.",
+    "named are guessed, and the guesses are told. FASTA and FASTQ are cut into k-mers, "
+    "each file or record a row, with labels in a table of their own.",
     add_arguments=_add_arguments,
     run=_run,
     examples=(
@@ -383,6 +399,8 @@ SELECT = Command(
         "bayesieve select 'reviews/*.csv.gz' --text body --label stars -k 100",
         "bayesieve select patients.parquet --label outcome --drop id --save my.model",
         "bayesieve select counts.svm --model bernoulli -k bic --json",
+        "bayesieve select 'genomes/*.fasta' --labels genomes.csv --save genomes.model",
+        "bayesieve select genes.fna --records --labels genes.tsv -k 5",
         "bayesieve select reviews.csv --include plot --exclude film -k 20",
     ),
 )

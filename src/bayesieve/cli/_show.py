@@ -48,7 +48,18 @@ def show_features(
 def _name_width(rows: Sequence[Feature], unit: str, terminal: Terminal) -> int:
     longest = max(display_width(plain_text(row.name)) for row in rows)
     most = min(_LONGEST_NAME, terminal.width // 3)
+    if rows[0].copies is not None:  # part of a k-mer is another one
+        most = max(most, terminal.width // 2)
     return max(min(longest, most), len(unit) - 1) + 1
+
+
+def _copies(rows: Sequence[Feature]) -> list[str]:
+    """How many others each stands for, in columns of one width, under a heading."""
+    if rows[0].copies is None:
+        return [""] * (len(rows) + 1)
+    cells = ["copies", *(f"+{row.copies:,}" if row.copies else "" for row in rows)]
+    width = max(map(len, cells)) + 2
+    return [f"{own:>{width}}" for own in cells]
 
 
 def _names(rows: Sequence[Feature], width: int, terminal: Terminal) -> list[str]:
@@ -79,12 +90,13 @@ def _show_two_sides(
         for c in range(2)
     ]
     weight = 8
-    rest = terminal.width - 2 - name - weight - 2
+    copies, *others = _copies(rows)
+    rest = terminal.width - 2 - name - len(copies) - weight - 2
     half = min((rest - sum(cells) - 1) // 2, 18)
     if half < 8 and cells[0]:
         cells, half = [0, 0], min((rest - 1) // 2, 18)
     half = max(half, 3)
-    heading = f"  {terminal.fit(unit[:-1], name)}"
+    heading = f"  {terminal.fit(unit[:-1], name)}{copies}"
     for c in range(2):
         if cells[c]:  # two columns stay free, or long names run together
             heading += "  " + terminal.fit(headings[c], cells[c] - 2, right=True)
@@ -93,8 +105,8 @@ def _show_two_sides(
     terminal.line(terminal.style(heading.rstrip(), "dim"))
     largest = max(abs(row.weight) for row in rows) or 1.0
     names = _names(rows, name, terminal)
-    for row, shown, counted in zip(rows, names, numbers, strict=True):
-        line = f"  {shown}"
+    for row, shown, n, counted in zip(rows, names, others, numbers, strict=True):
+        line = f"  {shown}{n}"
         for c in range(2):
             line += f"{counted[c]:>{cells[c]}}" if cells[c] else ""
         line += f"{_signed(row.weight):>{weight}}  "
@@ -122,15 +134,19 @@ def _show_many_sides(rows: Sequence[Feature], unit: str, terminal: Terminal) -> 
     name = _name_width(rows, unit, terminal)
     labels = [plain_text(str(row.towards)) for row in rows]
     side = max(min(max(map(display_width, labels)), terminal.width // 4), 10) + 1
-    bar = max(min(terminal.width - 2 - name - side - 10 - 2, 30), 3)
-    heading = f"  {terminal.fit(unit[:-1], name)}{terminal.fit('speaks for', side)}"
+    copies, *others = _copies(rows)
+    apart = "  " if copies else ""
+    rest = terminal.width - 2 - name - len(copies + apart)
+    bar = max(min(rest - side - 10 - 2, 30), 3)
+    heading = f"  {terminal.fit(unit[:-1], name)}{copies}{apart}"
+    heading += terminal.fit("speaks for", side)
     terminal.line(terminal.style(f"{heading}{'gain':>10}", "dim"))
     largest = max(row.gain for row in rows) or 1.0
     # Gains of weights are those of one row, far below one nat.
     digits = min(max(1, 2 - math.floor(math.log10(largest))), 6) if largest < 10 else 1
     names = _names(rows, name, terminal)
-    for row, shown, label in zip(rows, names, labels, strict=True):
-        line = f"  {shown}{terminal.fit(label, side)}"
+    for row, shown, n, label in zip(rows, names, others, labels, strict=True):
+        line = f"  {shown}{n}{apart}{terminal.fit(label, side)}"
         line += f"{row.gain:>10,.{digits}f}  "
         terminal.line(line + terminal.one_sided_bar(row.gain / largest, bar))
 

@@ -1,4 +1,4 @@
-"""From the arguments of a command to its data: texts, a table, a matrix or counts."""
+"""From the arguments of a command to its data: texts, a table, sequences, counts..."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from bayesieve.cli._told import listed, tell
 
 __all__ = ["open_data"]
 
+#: Options that other data has no use for.
+_OF_SEQUENCES = ("labels", "records", "length", "alphabet")
+_OF_TEXTS = ("text", "no_text", "ngrams", "analyzer", "stop_words")
+
 
 def open_data(
     arguments: argparse.Namespace, *, mixes: bool = False
@@ -21,7 +25,11 @@ def open_data(
 
     With `mixes`, texts and other columns may enter one model.
     """
-    files = DataFiles.of(arguments)
+    as_bytes = getattr(arguments, "alphabet", None) == "bytes"
+    files = DataFiles.of(arguments, as_bytes=as_bytes)
+    if files.is_sequences:
+        return _sequences(files, arguments)
+    _refuse_options(arguments, _OF_SEQUENCES, "FASTA and FASTQ", repr(files.paths[0]))
     nothing = Columns(None, [], [], {})
     if files.is_saved:
         from bayesieve.cli._counts_data import CountsData
@@ -77,6 +85,41 @@ def open_data(
 
     say_repeated_texts(rows.first.column(0).to_pylist())
     return TextData(files, columns, rows, arguments, ignored), columns
+
+
+def _sequences(files: DataFiles, arguments: argparse.Namespace) -> tuple[Any, Columns]:
+    """Find the label of each file, or of each record."""
+    if not hasattr(arguments, "alphabet"):
+        raise CommandError(
+            f"{files.paths[0]!r} holds sequences, which select and path take. Hint: in "
+            "Python, ClassCounts.from_sequences counts them."
+        )
+    _refuse_options(arguments, _OF_TEXTS, "texts", "sequences")
+    _refuse_options(arguments, ("l1",), "texts, tables and matrices", "sequences")
+    if arguments.records and not files.is_dna:
+        raise CommandError(
+            "--records is for FASTA and FASTQ: with --alphabet bytes each file is a "
+            "row."
+        )
+    from bayesieve.cli._reading_told import say_what_is_odd_about_labels
+    from bayesieve.cli._sequence_data import SequenceData
+    from bayesieve.cli._sequence_rows import SequenceRows
+
+    rows = SequenceRows(files, arguments)
+    say_what_is_odd_about_labels(rows.labels)
+    if files.notes:
+        tell(" ".join(files.notes))
+    return SequenceData(files, rows, arguments), rows.columns
+
+
+def _refuse_options(
+    arguments: argparse.Namespace, options: tuple[str, ...], takes: str, data: str
+) -> None:
+    """Stop at an option that would do nothing."""
+    for option in options:
+        if getattr(arguments, option, None):
+            shown = f"--{option.replace('_', '-')}"
+            raise CommandError(f"{shown} is for {takes}. Got {data}.")
 
 
 def _is_mixed(columns: Columns, arguments: argparse.Namespace) -> bool:

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import vstack
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from bayesieve.cli._columns import Columns
 from bayesieve.cli._command import CommandError
 from bayesieve.cli._files import DataFiles
-from bayesieve.cli._fit_matrix import cross_validated
-from bayesieve.cli._fit_outcome import (
-    Clock,
-    CrossValidation,
-    Fitted,
-    Refits,
-    default_size,
-)
-from bayesieve.cli._held_out import held_out
+from bayesieve.cli._fit_outcome import Refits
 from bayesieve.cli._interrupts import Interrupt
 from bayesieve.cli._labelled_rows import LabelledRows, fits_in_memory
 from bayesieve.cli._options import search_seconds, text_parameters
 from bayesieve.cli._plan import Plan, l1_of_matrix
+from bayesieve.cli._raw_data import Batches, RawData, remade
 from bayesieve.cli._reading_told import say_script
-from bayesieve.cli._rules import rules_from
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._selection import documents_with
 from bayesieve.exceptions import UnspacedTextWarning
@@ -42,13 +32,8 @@ __all__ = ["TextData", "settle_analyzer", "texts_of"]
 #: Texts that are fitted again in parts, in bytes.
 _MOST_TEXT_BYTES = 200_000_000
 
-#: Above this many terms the comparison with all of them is left out.
-_MOST_TERMS = 3_000_000
-
 #: What decides in each model of counts.
 _MODELS = {"presence": "bernoulli", "counts": "multinomial"}
-
-Batches = Iterator[tuple[Any, NDArray[np.int64]]]
 
 
 def texts_of(values: Any, files: DataFiles, first: int = 0) -> Any:
@@ -84,10 +69,10 @@ def settle_analyzer(
         arguments.analyzer, arguments.ngrams = analyzer, arguments.ngrams or ngrams
 
 
-class TextData:
+class TextData(RawData):
     """Labelled texts in files, for a command with data, text and model arguments."""
 
-    unit = "terms"
+    unit, rows_noun = "terms", "texts"
 
     def __init__(
         self,
@@ -97,26 +82,25 @@ class TextData:
         arguments: argparse.Namespace,
         ignored: Mapping[str, str] | None = None,
     ) -> None:
-        self.files, self.columns, self._rows = files, columns, rows
+        model = "multinomial" if arguments.model == "auto" else arguments.model
+        super().__init__(files, rows.labels, rows.codes, model, arguments)
+        self.columns, self._rows = columns, rows
         #: Why columns beside the texts are left out, by their names.
         self.ignored = dict(ignored or {})
-        self.arguments = arguments
-        self.labels, self.interrupted = rows.labels, rows.interrupted
+        self.interrupted = rows.interrupted
+        self.tries_pairs = False
         settle_analyzer(arguments, columns.texts[0], rows.first.column(0).to_pylist())
-        self.model = "multinomial" if arguments.model == "auto" else arguments.model
-        if self.model not in ("multinomial", "bernoulli"):
+        if model not in ("multinomial", "bernoulli"):
             raise CommandError(
-                f"texts take --model multinomial or bernoulli. Got {self.model!r}."
+                f"texts take --model multinomial or bernoulli. Got {model!r}."
             )
         self.parameters = {
-            "model": self.model,
+            "model": model,
             "alpha": arguments.alpha,
             "time_limit": search_seconds(arguments),
             **text_parameters(arguments),
         }
-        share = getattr(arguments, "test_share", 0.0)
         self._test: list[tuple[Any, NDArray[np.int64]]] = []
-        self._is_test = held_out(rows.codes, share, getattr(arguments, "seed", 0))
 
     # ------------------------------------------------------------------- reading
 
@@ -167,116 +151,21 @@ class TextData:
                 **text_parameters(self.arguments),
             )
 
-    # ------------------------------------------------------------------- fitting
-
-    def fit(self, clock: Clock, *, saves: bool) -> Fitted:
-        """Count, choose k if asked to, select and estimate."""
-        arguments = self.arguments
-        # Weights need every row twice, so there is no such model of the first rows.
-        with Interrupt(saves and not arguments.weights) as interrupt:
-            with clock.measure("counting"):
-                counts = self.count(interrupt)
-            stopped = interrupt.requested or self.interrupted
-        if stopped and not counts.class_count.all():
-            raise KeyboardInterrupt  # some class was not met: there is no model yet
+    def _n_entries(self, counts: Any) -> float:
         documents = documents_with(counts)
         assert documents is not None
-        plan = Plan.of(arguments, self.model, documents.sum() * counts.n_classes)
-        self.tries_pairs = False
-        #: The other model of counts, where nobody has said which and it was not tried.
-        self.leaves_model: str | None = None
-        if stopped:
-            size = default_size(counts.n_features)
-            k = plan.k if not plan.weighted and plan.k is not None else size
-            plan = Plan(False, k, compares=False)
-        evaluates = self._is_test.any() and not stopped
-        rules = self._rules(counts)
-        cv, k = None, plan.k
-        if plan.chooses_proven:
-            full = self._fit(self._model("all"), counts)
-            with clock.measure("cross-validation"):
-                cv = self._chosen(k, full, self._rules(counts, numbered=True))
-            k = cv.best if k == "cv" else cv.sparing
-        elif k is None:
-            k = default_size(counts.n_features)
-        models = {"chosen": self._model(k, plan.weighted, **rules)}
-        if plan.compares and evaluates:
-            if counts.n_features <= _MOST_TERMS:
-                models["all"] = self._model("all", **_allowed(rules))
-            if plan.weighted:
-                models["proven"] = self._model(default_size(counts.n_features))
-            elif plan.rival_weights:
-                models["weighted"] = self._model("1se", True)
-        with clock.measure("selection"):
-            model = self._fit(models["chosen"], counts)
-        refits = self._refits(models) if plan.refits and evaluates else None
-        with warnings.catch_warnings(), clock.measure("comparison"):
-            warnings.simplefilter("ignore")
-            rivals = self._rivals(plan, model, models, counts, refits)
-            if plan.l1 and evaluates:
-                rivals["l1"] = self._l1(counts)
-        return Fitted(
-            model,
-            self.unit,
-            model.n_features_in_,
-            int(counts.class_count.sum()),
-            counts=counts,
-            rivals=rivals,
-            held_out=self._held_out if evaluates else None,
-            refits=refits,
-            of_size=lambda k: self._fit(
-                self._model(k, exact=False, **_allowed(rules)), counts
-            ),
-            cv=cv,
-            interrupted=stopped,
-            settings={"text": self.columns.texts[0], "label": self.labels.column},
-        )
+        return float(documents.sum())
 
-    def _rivals(
-        self,
-        plan: Plan,
-        model: SparseTextNB,
-        models: dict[str, SparseTextNB],
-        counts: Any,
-        refits: Refits | None,
-    ) -> dict[str, Any]:
-        """Fit the others of the plan, and those that begin with the texts again."""
-        chosen = plan.weighted and plan.k == "1se" and hasattr(model, "lambda_best_")
-        if refits is not None and chosen and model.lambda_best_ < model.lambda_:
-            penalty = {"regularization": model.lambda_best_}
-            models["more"] = self._model(None, True, **penalty)
-        rivals: dict[str, Any] = {
-            name: self._fit(own, counts)
-            for name, own in models.items()
-            if name != "chosen"
-        }
-        other = "presence" if self.model == "multinomial" else "counts"
-        tries_other = plan.tries_other and refits is not None
-        if self.arguments.model == "auto" and plan.weighted and not tries_other:
-            self.leaves_model = other
-        self.tries_pairs = self._may_try_pairs(plan) and refits is not None
-        if refits is not None and plan.weighted:
-            train = np.flatnonzero(~self._is_test)
-            if self.tries_pairs:
-                rivals["pairs"] = refits.fit("pairs", train)
-            if tries_other:
-                rivals[other] = refits.fit(other, train)
-        return rivals
+    # ------------------------------------------------------------------- fitting
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {"text": self.columns.texts[0], **super()._settings}
 
     def _model(self, k: Any, weights: bool = False, **options: Any) -> SparseTextNB:
         return SparseTextNB(k, weights=weights, **(self.parameters | options))
 
-    def _fit(self, model: SparseTextNB, counts: Any) -> SparseTextNB:
-        """Fit counts, with the texts behind them where weights need them."""
-        if not model.weights:
-            return model.fit_counts(counts)
-        model._validate_params()  # as fit_files does, which would count once more
-        return model._fit_weights(
-            model._of_model(counts), lambda: self._parts("Weighting")
-        )
-
-    def _refits(self, models: dict[str, SparseTextNB]) -> Refits | None:
-        """The texts in memory, and the models by the share of rows they will get."""
+    def _all_rows(self) -> Any:
         if not self._rows.is_held:
             return None
         import pyarrow
@@ -287,13 +176,24 @@ class TextData:
             done += codes.size
         if sum(own.nbytes for own in parts) > _MOST_TEXT_BYTES:
             return None
-        texts = pyarrow.concat_arrays([own.cast("large_string") for own in parts])
-        makers = {name: _remade(own) for name, own in models.items()}
-        makers["pairs"] = _remade(self._model("1se", True, ngram_range=(1, 2)))
+        return pyarrow.concat_arrays([own.cast("large_string") for own in parts])
+
+    def _other_makers(self) -> dict[str, Callable[[float], Any]]:
+        makers = {"pairs": remade(self._model("1se", True, ngram_range=(1, 2)))}
         for name, model in _MODELS.items():
-            makers[name] = _remade(self._model("1se", True, model=model))
-        classes = self.labels.classes
-        return Refits(texts, self._rows.codes, classes, self._is_test, makers)
+            makers[name] = remade(self._model("1se", True, model=model))
+        return makers
+
+    def _other_rivals(self, plan: Plan, refits: Refits | None) -> list[str]:
+        """Pairs of words, and the other model of counts; or note what was not tried."""
+        other = "presence" if self.model == "multinomial" else "counts"
+        tries_other = plan.tries_other and refits is not None
+        if self.arguments.model == "auto" and plan.weighted and not tries_other:
+            self.leaves_model = other
+        self.tries_pairs = self._may_try_pairs(plan) and refits is not None
+        if not plan.weighted:
+            return []
+        return ["pairs"] * self.tries_pairs + [other] * tries_other
 
     def _may_try_pairs(self, plan: Plan) -> bool:
         """Whether pairs of words are a rival: few texts, and nobody has said which."""
@@ -301,7 +201,6 @@ class TextData:
         return words and plan.weighted and plan.tries_pairs
 
     def _l1(self, counts: Any) -> Any:
-        """Logistic regression on the same terms."""
         full = self._fit(self._model("all"), counts)
         texts, codes = [], []
         for part, own in self._parts("Reading"):
@@ -311,53 +210,4 @@ class TextData:
         return Pipeline(steps).fit(texts, self.labels.classes[np.concatenate(codes)])
 
     def _held_out(self) -> Batches:
-        return iter(self._test) if self._test else self._parts("Evaluating", test=True)
-
-    def _rules(self, counts: Any, numbered: bool = False) -> dict[str, Any]:
-        return rules_from(
-            *(self.arguments, counts.feature_names, counts.n_features),
-            numbered=numbered,
-        )
-
-    def _chosen(
-        self, k: str, everything: Any, rules: dict[str, Any]
-    ) -> CrossValidation:
-        """Choose the number of terms by cross-validation on the training rows."""
-        counted, found = [], []
-        n_bytes = 0
-        for texts, codes in self._parts("Cross-validating"):
-            counted.append(everything._selected_columns(texts))
-            found.append(codes)
-            n_bytes += counted[-1].data.nbytes + counted[-1].indices.nbytes
-            if not fits_in_memory(n_bytes):
-                raise CommandError(
-                    f"-k {k} counts the terms of every text in memory, and those of "
-                    f"{self.files.name!r} take more than {n_bytes:,} bytes. Hint: "
-                    "--min-df leaves rare terms out, and -k bic or -k elbow need no "
-                    "rows."
-                )
-        X, y = vstack(counted), self.labels.classes[np.concatenate(found)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found_k = cross_validated(
-                *(X.tocsr(), y, k, self.model, self.arguments, rules)
-            )
-            return found_k[1]
-
-
-def _allowed(rules: dict[str, Any]) -> dict[str, Any]:
-    """What a rival without a number of terms keeps of the rules: terms left out."""
-    return {name: own for name, own in rules.items() if name == "exclude"}
-
-
-def _remade(model: SparseTextNB) -> Callable[[float], Any]:
-    """A new model of the same kind; of a part of the rows with a penalty to match."""
-
-    def make(share: float) -> Any:
-        own = clone(model)
-        if share < 1.0 and model.weights and isinstance(model.k, str):
-            # What noise can gain by chance grows with the root of the rows.
-            own.set_params(k=None, regularization=model.lambda_ * share**0.5)
-        return own
-
-    return make
+        return iter(self._test) if self._test else super()._held_out()

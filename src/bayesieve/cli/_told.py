@@ -26,9 +26,11 @@ def complain(message: str) -> None:
 
 
 def tell(sentence: str) -> None:
-    """Write a sentence to stderr, and keep it for ``--json``."""
-    _told.append(" ".join(sentence.split()))
-    complain(sentence)
+    """Write a sentence to stderr, once, and keep it for ``--json``."""
+    line = " ".join(sentence.split())
+    if line not in _told:
+        _told.append(line)
+        complain(line)
 
 
 def told_so_far() -> list[str]:

@@ -37,7 +37,7 @@ from bayesieve.utils._whole_files import whole_file
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
 
-__all__ = ["SequenceSource", "count_rows"]
+__all__ = ["SequenceSource", "count_rows", "folder_of_file", "names_of_file"]
 
 #: Rows of a file are numbered from this times its own number: no two rows are one.
 _ROWS_OF_A_FILE = 1 << 40
@@ -484,12 +484,12 @@ def _label_list(labels: Any, owner: str) -> list[Any]:
 
 def _file_labels(paths: list[str], labels: Any, owner: str) -> list[Any]:
     if labels is None:
-        return [os.path.basename(os.path.dirname(os.path.realpath(p))) for p in paths]
+        return [folder_of_file(path) for path in paths]
     if callable(labels):
         return [labels(path) for path in paths]
     if _is_mapping(labels):
         table = dict(labels.items())
-        return [_looked_up(table, _names_of(path), owner) for path in paths]
+        return [_looked_up(table, names_of_file(path), owner) for path in paths]
     values = _label_list(labels, owner)
     if len(values) != len(paths):
         raise ValueError(
@@ -499,7 +499,12 @@ def _file_labels(paths: list[str], labels: Any, owner: str) -> list[Any]:
     return values
 
 
-def _names_of(path: str) -> list[str]:
+def folder_of_file(path: str) -> str:
+    """The name of the folder a file is in, which is its label without others."""
+    return os.path.basename(os.path.dirname(os.path.realpath(path)))
+
+
+def names_of_file(path: str) -> list[str]:
     """What a file may be called: its path, its name, and that with fewer endings."""
     name = os.path.basename(path)
     names = [path, name]

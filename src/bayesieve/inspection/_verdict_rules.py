@@ -56,10 +56,17 @@ def _leak(facts: VerdictFacts) -> Remark | None:
     # Of rows that guessing has wrong, it must have nearly all right.
     if share < _TELLS_ALONE or (1.0 - share) > 0.1 * (1.0 - alone):
         return None
+    doubt = (
+        "does it hold what is known only afterwards? Then it will not help on new rows."
+    )
+    if facts.noun == "k-mers":  # nobody writes the label into a genome
+        doubt = (
+            "is it the cause, or what rows of one descent share? Then it will not help "
+            "on others."
+        )
     return Remark(
         "leak",
-        f"{name!r} alone tells the label of {percent(share)} of the rows: does it "
-        "hold what is known only afterwards? Then it will not help on new rows.",
+        f"{name!r} alone tells the label of {percent(share)} of the rows: {doubt}",
         f"drop={name}",
     )
 

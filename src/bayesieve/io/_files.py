@@ -46,6 +46,7 @@ from bayesieve.io._json import Json, JsonLines
 from bayesieve.io._near_names import check_column, near_hint
 from bayesieve.io._parquet import Parquet
 from bayesieve.io._read_options import ReadOptions
+from bayesieve.io._sequences import Sequences
 from bayesieve.io._svmlight import Svmlight, svmlight_batches
 from bayesieve.io._temporary import TemporaryFiles
 from bayesieve.utils._computed_once import computed_once
@@ -66,7 +67,7 @@ __all__ = [
 #: Every kind of file that can be read; a new one is added here.
 FORMATS: tuple[Format, ...] = (
     *(Csv(), Tsv(), JsonLines(), Json(), Parquet(), Arrow(), Excel(), Text()),
-    Svmlight(),
+    *(Svmlight(), Sequences()),
 )
 BATCH_ROWS = 1 << 16
 #: Where rows come from that another program writes.
@@ -265,17 +266,14 @@ class DataFile:
         if other and (named is None or named.name != "txt"):
             raise ValueError(f"{path!r} is {other}, not a table.")
         if named is None and holds_sequences(packed.head):
-            raise ValueError(
-                f"{path!r} holds sequences, not a table. Hint: in Python, "
-                "SparseSequenceNB and ClassCounts.from_sequences read FASTA and FASTQ."
-            )
+            return _BY_NAME["fasta"]
         if named is not None and named.is_encoded:
             seems = _json_format(packed)
             if seems is None or named.name in ("json", "svmlight", seems.name):
                 return named
             self.note(f"{path!r} is read as {seems.told}, which it holds.")
             return seems
-        seems = _text_format(packed)
+        seems = _text_format(packed, named)
         if seems is None:
             if named is None:
                 raise unknown_format(path)
@@ -447,13 +445,15 @@ def _after(batches: Iterator[Any], done: int) -> Iterator[Any]:
             yield left
 
 
-def _text_format(packed: Packed) -> Format | None:
-    """Return the format that a text seems to be of, if it is a text."""
+def _text_format(packed: Packed, named: Format | None) -> Format | None:
+    """Return another format that a text seems to be of, if it is a text."""
     if not packed.looks_like_text:
         return None
     head = packed.head.removeprefix(codecs.BOM_UTF8).lstrip(b"\xff\xfe\0 \t\r\n")
     if head.startswith((b"{", b"[")):
         return _BY_NAME["jsonl" if head.startswith(b"{") else "json"]
+    if named is not None and named.is_sequences and head.startswith((b">", b"@", b";")):
+        return None  # a header, whatever is in it
     lines = head.splitlines()
     return _BY_NAME["csv"] if lines and re.search(rb"[,;\t|]", lines[0]) else None
 

@@ -34,6 +34,8 @@ class Format:
     is_encoded = False
     #: Whether it holds a matrix, whose columns have no names.
     is_matrix = False
+    #: Whether it holds sequences, which are neither a table nor a matrix.
+    is_sequences = False
     #: Whether rows that cannot be read come without any value when they are left out.
     leaves_gaps = False
     #: Makes a label of what is read; None where it is one already.

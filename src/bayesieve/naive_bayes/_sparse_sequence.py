@@ -278,17 +278,26 @@ class SparseSequenceNB(RawNaiveBayes):
     def _fit_weights(self, counts: ClassCounts, batches: Any) -> Self:
         if self.k in ("cv", "1se") and self.regularization is None:
             name, entries = type(self).__name__, float(counts.feature_count.sum())
-            most = (self.memory_budget or _MOST_CHOOSING) / _BYTES_PER_ENTRY
-            if entries > most:
+            if entries > self._most_choosing:
                 raise ValueError(
                     f"The 'k' parameter of {name} must be an int, a share, 'elbow' or "
                     f"'bic' for so many k-mers. Got {self.k!r} for {entries:,.0f} "
-                    f"occurrences of features in rows, with memory for {most:,.0f}. "
-                    "Hint: a larger memory_budget or min_df."
+                    "occurrences of features in rows, with memory for "
+                    f"{self._most_choosing:,.0f}. Hint: a larger memory_budget or "
+                    "min_df."
                 )
         return super()._fit_weights(counts, batches)
 
+    @property
+    def _most_choosing(self) -> float:
+        """Occurrences of features in rows up to which rows can choose `k`."""
+        return (self.memory_budget or _MOST_CHOOSING) / _BYTES_PER_ENTRY
+
     # ---------------------------------------------------------------- sequences
+
+    @property
+    def _noun(self) -> str:  # type: ignore[override]
+        return "k-mers" if self.alphabet == "dna" else "n-grams"
 
     def _cutting(self) -> Spelling:
         name = type(self).__name__

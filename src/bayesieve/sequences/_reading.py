@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from bayesieve import _core
-from bayesieve.io._containers import UNPACKING_ERRORS, looked_into
+from bayesieve.io._containers import UNPACKING_ERRORS, Packed, looked_into
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 
-__all__ = ["Piece", "read_pieces", "read_records"]
+__all__ = ["Piece", "letter_counts", "read_headers", "read_pieces", "read_records"]
 
 #: Bytes of a piece: long enough that threads share its windows.
 PIECE_BYTES = 8 << 20
@@ -54,21 +54,15 @@ def read_pieces(
     """
     shown = repr(path)
     packed = looked_into(path, shown) if spelling.is_dna else None
-    try:
-        with (
-            open(path, "rb") if packed is None else packed.open() as stream,
-            _read_ahead(stream, os.path.getsize(path), told) as chunks,
-        ):
-            if spelling.is_dna:
-                yield from _sequences(chunks, spelling, records, shown)
-            else:
-                yield from _bytes(chunks, spelling)
-    except UNPACKING_ERRORS as error:
-        if packed is None or packed.kind is None:
-            raise
-        raise ValueError(
-            f"{shown} begins as a {packed.kind} file does, and is cut off or damaged."
-        ) from error
+    with (
+        _damage_told(packed, shown),
+        open(path, "rb") if packed is None else packed.open() as stream,
+        _read_ahead(stream, os.path.getsize(path), told) as chunks,
+    ):
+        if spelling.is_dna:
+            yield from _sequences(chunks, spelling, records, shown)
+        else:
+            yield from _bytes(chunks, spelling)
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
@@ -99,7 +93,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     packed = looked_into(path, repr(path))
     header = ""
     bases: list[bytes] | None = None
-    with packed.open() as stream:
+    with _damage_told(packed, repr(path)), packed.open() as stream:
         # Nobody may read on: no thread reads ahead.
         chunks = iter(lambda: stream.read(PIECE_BYTES), b"")
         for piece in _sequences(chunks, whole, True, repr(path)):
@@ -113,6 +107,38 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
                 bases.append(_LETTERS[part].tobytes())
     if bases is not None:
         yield header, b"".join(bases).decode("ascii")
+
+
+def read_headers(path: str) -> Iterator[str]:
+    """Read what follows the mark of each record, without making strings of bases."""
+    single = Spelling(is_dna=True, length=1)
+    with closing(read_pieces(path, single, records=True)) as pieces:
+        for piece in pieces:
+            yield from piece.names
+
+
+def letter_counts(path: str) -> tuple[int, int, int]:
+    """Count records, letters, and those of them that stand for no base, N apart."""
+    reader = _core.SequenceReader(0, False)
+    packed = looked_into(path, repr(path))
+    with _damage_told(packed, repr(path)), packed.open() as stream:
+        while chunk := stream.read(PIECE_BYTES):
+            reader.read(np.frombuffer(chunk, dtype=np.uint8))
+    reader.finish()
+    return reader.records, reader.letters, reader.others
+
+
+@contextmanager
+def _damage_told(packed: Packed | None, shown: str) -> Iterator[None]:
+    """Say of a packed file that it is damaged, whatever its unpacker says."""
+    try:
+        yield
+    except UNPACKING_ERRORS as error:
+        if packed is None or packed.kind is None:
+            raise
+        raise ValueError(
+            f"{shown} begins as a {packed.kind} file does, and is cut off or damaged."
+        ) from error
 
 
 def _sequences(
