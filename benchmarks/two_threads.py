@@ -22,7 +22,7 @@ import bayesieve as bs
 from measurement import HERE, interleaved, option_parser, report, target
 
 sys.path.insert(0, str(HERE / "asv"))
-from micro import made_data  # noqa: E402
+from micro import made_data
 
 #: Seconds that the repetitions of both sides take together, about.
 _SECONDS = 4.0
@@ -115,8 +115,9 @@ def fitting(large: bool) -> Iterator[tuple[str, Run]]:
         bs.NaiveFeatureSelector(100),
     ):
         yield _told(model), _fit(model, X, y)
-    yield "SelectiveMultinomialNB, 5 classes", _fit(
-        bs.SelectiveMultinomialNB(k=100), five, classes
+    yield (
+        "SelectiveMultinomialNB, 5 classes",
+        _fit(bs.SelectiveMultinomialNB(k=100), five, classes),
     )
     for model in (bs.L0Screener(), bs.L1Screener(), bs.PearsonScreener()):
         yield _told(model), _fit(model, flags, own)
@@ -182,9 +183,7 @@ def main() -> None:
                     size = "large" if large else "small"
                     runs.append(compared(name, size, run, options.quick))
     slower = [
-        run
-        for run in runs
-        if run["seconds"]["two"] > _SLOWER * run["seconds"]["one"]
+        run for run in runs if run["seconds"]["two"] > _SLOWER * run["seconds"]["one"]
     ]
     targets = [target("jobs slower with two threads", len(slower), most=0)]
     report("two_threads", options, made_data.SEED, {"runs": runs, "targets": targets})

@@ -371,8 +371,7 @@ class CountingEstimator(RowCounter):
         if counts.kind != self._count_kind():
             raise ValueError(
                 f"{name}.fit_counts needs counts of kind {self._count_kind()!r}. "
-                f"Got kind {counts.kind!r}. Hint: count with "
-                f"ClassCounts.from_matrix(X, y, kind={self._count_kind()!r})."
+                f"Got kind {counts.kind!r}. Hint: count with {self._counting_call()}."
             )
         refuse_one_class(name, counts.classes, where="")
         if not counts.class_count.any():
@@ -391,6 +390,10 @@ class CountingEstimator(RowCounter):
             del self.feature_names_in_
         self._learn(counts)
         return self
+
+    def _counting_call(self) -> str:
+        """What gives counts of the right kind, for messages."""
+        return f"ClassCounts.from_matrix(X, y, kind={self._count_kind()!r})"
 
     def _learn(self, counts: ClassCounts) -> None:
         """Solve, and keep the counts where they are asked for."""

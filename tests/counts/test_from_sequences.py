@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import itertools
 import lzma
 import os
 import re
@@ -20,7 +21,7 @@ import pytest
 from tests.patience import HANGS
 
 from bayesieve import ClassCounts, solve_bernoulli
-from bayesieve.counts import _checkpoint
+from bayesieve.counts import _checkpoint, _from_sequences, _layout
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
@@ -319,8 +320,8 @@ ClassCounts.from_sequences({pattern!r}, {labels!r}, k=19, checkpoint={str(folder
     read = []
     original = _checkpoint.Checkpoint.resume
 
-    def noting(self, paths):
-        read.append(original(self, paths))
+    def noting(self, paths, labels):
+        read.append(original(self, paths, labels))
         return read[-1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -465,3 +466,217 @@ def test_a_spill_folder_that_cannot_be_written(genomes, tmp_path):
         ClassCounts.from_sequences(
             list(genomes), k=9, memory_budget=1, spill_folder=folder
         )
+
+
+# ------------------------------------------------------ what a reader stumbled on
+
+
+def written(folder, **sequences):
+    """Files of one record each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, bases in sequences.items():
+        paths.append(folder / f"{name}.fa")
+        paths[-1].write_text(f">{name}\n{bases}\n")
+    return paths
+
+
+def test_counts_of_other_windows_do_not_add_up(tmp_path):
+    (path,) = written(tmp_path, a="TTTTTGGCC")
+    counts = [
+        ClassCounts.from_sequences([path], ["r"], k=5),
+        ClassCounts.from_sequences([path], ["r"], k=6),
+        ClassCounts.from_sequences([path], ["r"], k=5, canonical=False),
+        ClassCounts.from_bytes([path], ["r"], n=5),
+    ]
+    for a, b in itertools.permutations(counts, 2):
+        assert a.feature_names != b.feature_names
+        with pytest.raises(ValueError, match=r"when their windows are the same. Got"):
+            a + b
+        with pytest.raises(ValueError, match=r"when their windows are the same. Got"):
+            a - b
+
+
+def test_the_folder_of_a_link_is_its_own(tmp_path):
+    paths = written(tmp_path / "pool", a="ACGTACG", b="CCGTTCG")
+    for path, folder in zip(paths, "RS", strict=True):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / path.name).symlink_to(path)
+    counts = ClassCounts.from_sequences(f"{tmp_path}/[RS]/*.fa", k=3)
+    assert counts.classes.tolist() == ["R", "S"]
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 4, 5])
+def test_records_and_labels_are_as_many(tmp_path, n_labels):
+    path = tmp_path / "all.fa"
+    path.write_text(">a\nACGTT\n>b\nCCGTA\n>c\nGGGTA\n")
+    with pytest.raises(ValueError, match=f"Got {n_labels} labels and"):
+        ClassCounts.from_sequences(path, ["x"] * n_labels, k=3, records=True)
+
+
+def test_classes_that_no_record_has_are_none(tmp_path):
+    path = tmp_path / "all.fa"
+    path.write_text(">a\nACGTT\n>b\nCCGTA\n")
+    labels = {"other": "w", "a": "x", "b": "z", "more": "y"}
+    for merge in (False, True):
+        options = {"k": 3, "records": True, "merge_copies": merge}
+        counts = ClassCounts.from_sequences(path, labels, **options)
+        wanted = ClassCounts.from_sequences(path, ["x", "z"], **options)
+        assert counts.classes.tolist() == ["x", "z"]
+        np.testing.assert_array_equal(counts.class_count, wanted.class_count)
+        np.testing.assert_array_equal(counts.feature_count, wanted.feature_count)
+        given = ClassCounts.from_sequences(
+            path, labels, classes=list("wxyz"), **options
+        )
+        assert given.class_count.tolist() == [0, 1, 0, 1]
+
+
+def test_classes_that_no_record_has_leave_a_sparse_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(_layout, "DENSE_CELLS", 1)
+    path = tmp_path / "all.fa"
+    path.write_text(">a\nACGTT\n>b\nCCGTA\n>c\nTTTTT\n")
+    labels = {"a": "x", "b": "z", "c": "v", "more": "y", "first": "a"}
+    counts = ClassCounts.from_sequences(path, labels, k=3, records=True)
+    wanted = ClassCounts.from_sequences(path, ["x", "z", "v"], k=3, records=True)
+    assert counts.classes.tolist() == ["v", "x", "z"]
+    np.testing.assert_array_equal(
+        counts.feature_count.toarray(), wanted.feature_count.toarray()
+    )
+
+
+def test_files_without_a_label_are_not_read(tmp_path):
+    paths = written(tmp_path, a="ACGTACG", b="CCGTTCG", empty="")
+    counts = ClassCounts.from_sequences(paths, ["x", "y", None], k=3)
+    assert counts.class_count.tolist() == [1, 1]
+
+
+def test_measurements_are_no_labels(tmp_path):
+    paths = written(tmp_path, a="ACGTACG", b="CCGTTCG")
+    with pytest.raises(
+        ValueError, match=r"must be classes. Got numbers with fractions"
+    ):
+        ClassCounts.from_sequences(paths, [0.5, 2.0], k=3)
+    assert ClassCounts.from_sequences(paths, [1.0, 2.0], k=3).n_classes == 2
+
+
+def test_labels_as_people_have_them(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    paths = written(tmp_path / "in", a="ACGTACG", b="CCGTTCG")
+    wanted = ClassCounts.from_sequences(paths, ["x", "y"], k=3)
+    for labels in (
+        pandas.Series(["x", "y"]),
+        pandas.Series(["x", "y"], index=[4, 7]),
+        pandas.Series(["y", "x"], index=["b", "a"]),
+        dict(zip(paths, ["x", "y"], strict=True)),
+        {os.path.relpath(path): label for path, label in zip(paths, "xy", strict=True)},
+        iter(["x", "y"]),
+        {"in/a": "x", "in/b.fa": "y"},
+    ):
+        found = ClassCounts.from_sequences(paths, labels, k=3)
+        assert found.classes.tolist() == ["x", "y"]
+        np.testing.assert_array_equal(found.feature_count, wanted.feature_count)
+    with pytest.raises(TypeError, match=r"Got DataFrame. Hint: table.set_index"):
+        ClassCounts.from_sequences(paths, pandas.DataFrame({"label": ["x", "y"]}), k=3)
+
+
+def test_samples_are_told_by_their_folders(tmp_path):
+    paths = []
+    for folder, bases in (("s1", "ACGTACG"), ("s2", "CCGTTCG")):
+        paths += written(tmp_path / folder, contigs=bases)
+    counts = ClassCounts.from_sequences(paths, {"s1": "x", "s2": "y"}, k=3)
+    assert counts.class_count.tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"must tell files apart. Got 'contigs' for"):
+        ClassCounts.from_sequences(paths, {"contigs": "x"}, k=3)
+    with pytest.raises(ValueError, match=r"Got none for .* Hint: .* the folder 's1'"):
+        ClassCounts.from_sequences(paths, {"quite-another": "x"}, k=3)
+
+
+def save_each_file(monkeypatch):
+    monkeypatch.setattr(_checkpoint, "SAVE_SECONDS", 0.0)
+
+
+class KilledError(Exception):
+    pass
+
+
+def stop_after(monkeypatch, n_files):
+    """The first run ends after so many files."""
+    done = []
+    count = _from_sequences._Counting._count
+
+    def counted(self, counter, number):
+        if len(done) == n_files:
+            raise KilledError
+        done.append(number)
+        count(self, counter, number)
+
+    monkeypatch.setattr(_from_sequences._Counting, "_count", counted)
+
+
+@pytest.mark.parametrize("labels", ["list", "dict"])
+def test_a_checkpoint_knows_files_by_name(tmp_path, monkeypatch, labels):
+    save_each_file(monkeypatch)
+    paths = written(tmp_path / "in", a="ACGTACGTA", b="CCGTTCGAA", c="GGGTTTACC")
+    own = dict(zip(paths, "rss", strict=True))
+    folder = tmp_path / "kept"
+    again = [paths[1], paths[0], paths[2]]
+
+    def count(some, **options):
+        given = own if labels == "dict" else [own[path] for path in some]
+        return ClassCounts.from_sequences(
+            some, given, k=5, merge_copies=True, **options
+        )
+
+    with monkeypatch.context() as first:
+        stop_after(first, 1)
+        with pytest.raises(KilledError):
+            count(paths, checkpoint=folder)
+    found, wanted = count(again, checkpoint=folder), count(paths)
+    np.testing.assert_array_equal(found.class_count, wanted.class_count)
+    np.testing.assert_array_equal(found.feature_count, wanted.feature_count)
+    assert found.copies.is_same(wanted.copies)
+
+
+def test_a_checkpoint_knows_the_label_of_each_file(tmp_path, monkeypatch):
+    save_each_file(monkeypatch)
+    paths = written(tmp_path / "in", a="ACGTACGTA", b="CCGTTCGAA", c="GGGTTTACC")
+    folder = tmp_path / "kept"
+    with monkeypatch.context() as first:
+        stop_after(first, 1)
+        with pytest.raises(KilledError):
+            ClassCounts.from_sequences(paths, list("rss"), k=5, checkpoint=folder)
+    with pytest.raises(ValueError, match=r"with the label 'r' in the .* Got 's'. Hint"):
+        ClassCounts.from_sequences(paths, list("srs"), k=5, checkpoint=folder)
+    more = [*paths, *written(tmp_path / "in", d="TTTTTTTTA")]
+    found = ClassCounts.from_sequences(more, list("rssr"), k=5, checkpoint=folder)
+    wanted = ClassCounts.from_sequences(more, list("rssr"), k=5)
+    np.testing.assert_array_equal(found.feature_count, wanted.feature_count)
+
+
+def test_a_checkpoint_of_records_knows_their_labels(tmp_path):
+    first, second = tmp_path / "b.fa", tmp_path / "a.fa"
+    first.write_text(">a\nACGTACGTA\n>b\nCCGTTCGAA\n")
+    second.write_text(">c\nGGGTTTACC\n>d\nTTTTTTTTA\n")
+    labels = {"a": "x", "b": "y", "c": "x", "d": "y"}
+    options = {"k": 5, "records": True, "merge_copies": True}
+    folder = tmp_path / "kept"
+    ClassCounts.from_sequences([first], labels, checkpoint=folder, **options)
+    found = ClassCounts.from_sequences(
+        [second, first], labels, checkpoint=folder, **options
+    )
+    wanted = ClassCounts.from_sequences([second, first], labels, **options)
+    np.testing.assert_array_equal(found.feature_count, wanted.feature_count)
+    assert found.copies.is_same(wanted.copies)
+    with pytest.raises(ValueError, match=r"was counted with the label 'of records"):
+        ClassCounts.from_sequences(
+            [second, first], labels | {"b": "x"}, checkpoint=folder, **options
+        )
+
+
+@pytest.mark.parametrize("name", ["binary", "merge_copies", "records"])
+def test_truth_values_are_told(tmp_path, name):
+    paths = written(tmp_path, a="ACGTACG", b="CCGTTCG")
+    with pytest.raises(
+        TypeError, match=f"The '{name}' parameter of from_sequences must"
+    ):
+        ClassCounts.from_sequences(paths, ["x", "y"], k=3, **{name: "yes"})

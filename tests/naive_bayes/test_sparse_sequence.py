@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -313,3 +315,105 @@ def test_no_other_engine_scores_sequences(planted):
     model = SparseSequenceNB(2, length=9).fit(sequences, labels)
     with pytest.raises(ValueError, match="cannot be exported"):
         to_sql(model, "t")
+
+
+# ------------------------------------------------------ what a reader stumbled on
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda files, y: ClassCounts.from_sequences(files, y, k=7),
+        lambda files, y: ClassCounts.from_sequences(files, y, k=6, canonical=False),
+        lambda files, y: ClassCounts.from_bytes(files, y, n=6),
+        lambda files, y: ClassCounts.from_text(
+            [(["AAA CCC", "GGG"], ["r", "s"])], binary=True
+        ),
+    ],
+)
+def test_counts_of_other_windows_are_refused(tmp_path, count):
+    files = []
+    for name, bases in (("a", "ACGTACGGTTA"), ("b", "CCGTTCGAACA")):
+        files.append(tmp_path / name)
+        files[-1].write_text(f">{name}\n{bases}\n")
+    model = SparseSequenceNB(2, length=6)
+    with pytest.raises(ValueError, match=r"needs counts of k-mers of 6 bases, ca"):
+        model.fit_counts(count(files, ["r", "s"]))
+    with pytest.raises(
+        ValueError, match=r"Hint: count with ClassCounts.from_sequences"
+    ):
+        model.fit_counts(
+            ClassCounts.from_sequences(files, ["r", "s"], k=6, binary=False)
+        )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(">a\nACGTACGTAACCGT\n", "ACGTACGTAA\nACGTACGTAA", "cat.fa"),
+        *("tcga/gata_act.gz", b">a ACGT", b"ACG\nTTT", "ACGT" * 1000 + "\n"),
+    ],
+)
+def test_texts_and_names_of_files_are_no_sequences(row):
+    model = SparseSequenceNB(1, length=3).fit(["ACGTACG", "CCCTTAG"], ["r", "s"])
+    with pytest.raises(ValueError, match=r"Got .* in row 1. Hint: pathlib.Path"):
+        model.predict(["ACGT", row])
+
+
+@pytest.mark.parametrize("letters", ["N", "RYKM", "-", "*", ".", "X"])
+def test_codes_of_other_bases_are_letters(letters):
+    model = SparseSequenceNB(1, length=3).fit(["ACGTACG", "CCCTTAG"], ["r", "s"])
+    assert model.predict([f"ACGTACGACG{letters}TACG"]) == ["r"]
+
+
+@pytest.mark.parametrize("merge_copies", [True, False])
+def test_any_member_names_its_column(merge_copies):
+    rows = ["ACGGTAC" + "TTTT", "ACGGTAC" + "TTTA", "CCATTGA" + "TTTT", "CCATTGA"]
+    options = {"length": 4, "merge_copies": merge_copies}
+    y = ["r", "r", "s", "s"]
+    free = SparseSequenceNB(1, **options).fit(rows, y)
+    members = SparseSequenceNB(1, length=4).fit(rows, y).members_[0]
+    complement = str.maketrans("ACGT", "TGCA")
+    last = members[-1]
+    for name in (last, last.lower(), last.translate(complement)[::-1]):
+        without = SparseSequenceNB(1, exclude=[name], **options).fit(rows, y)
+        kept = [member for own in without.members_ for member in own]
+        assert last not in kept
+        within = SparseSequenceNB(1, include=name, **options).fit(rows, y)
+        assert last in within.members_[0]
+    assert free.members_[0][0] in members
+
+
+def test_predictions_take_little_memory(tmp_path):
+    # Every window is a feature: 54 bytes for each base where they were kept apart.
+    rng = np.random.default_rng(0)
+    path = tmp_path / "long.fa"
+    path.write_text(">a\n" + "".join(rng.choice(list("ACGT"), 4_000_000)) + "\n")
+    rows = ["".join(rng.choice(list("ACGT"), 3000)) for _ in range(4)]
+    model = SparseSequenceNB(500, length=5, model="multinomial", exact=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(rows, ["r", "s"] * 2)
+    tracemalloc.start()
+    found = model.predict([path])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.shape == (1,)
+    assert peak < 40 * 4_000_000
+
+
+def test_a_file_that_changes_between_two_readings_is_told(tmp_path, monkeypatch):
+    files = []
+    for i in range(6):
+        files.append(tmp_path / f"g{i}.fa")
+        files[-1].write_text(f">a\n{'ACGTACGGTTA' if i % 2 else 'CCGTTCGAACA'}\n")
+    fit = SparseSequenceNB._fit_weights
+
+    def changed(self, counts, batches):
+        files[3].write_text(">a\nAAAAAAAAAAAAAAAAAAAA\n")
+        return fit(self, counts, batches)
+
+    monkeypatch.setattr(SparseSequenceNB, "_fit_weights", changed)
+    model = SparseSequenceNB(2, length=4, weights=True)
+    with pytest.raises(ValueError, match=r"g3.fa' was changed after it was counted"):
+        model.fit_files(files, ["r", "s"] * 3)

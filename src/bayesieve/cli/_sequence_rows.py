@@ -17,7 +17,7 @@ from bayesieve.cli._files import DataFiles
 from bayesieve.cli._labelled_rows import LabelledRows, Labels, as_labels
 from bayesieve.cli._progress import Progress
 from bayesieve.cli._told import listed, tell
-from bayesieve.counts._from_sequences import folder_of_file, names_of_file
+from bayesieve.counts._row_labels import folder_of_file, names_of_file
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._labels import LabelCodes, label_problem
 from bayesieve.io._near_names import check_column

@@ -20,6 +20,7 @@ import reprlib
 import secrets
 import stat
 import time
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -187,8 +188,13 @@ class Checkpoint(Generic[T]):
     def _manifest(self) -> Path:
         return self.folder / "manifest.json"
 
-    def resume(self, paths: list[str]) -> set[str]:
-        """Return which of the files are counted already."""
+    def resume(
+        self, paths: list[str], labels: Mapping[str, str] | None = None
+    ) -> set[str]:
+        """Return which of the files are counted already.
+
+        `labels` is what is said of each file beside its content, and `note` was told.
+        """
         self._read()
         self._clean()
         counted = {
@@ -207,6 +213,13 @@ class Checkpoint(Generic[T]):
                 raise ValueError(
                     f"{path!r} was changed after it was counted in the checkpoint "
                     f"{str(self.folder)!r}. Hint: remove the folder to start over."
+                )
+            now = "" if labels is None else labels[names[path]]
+            if source.get("label", "") != now:
+                raise ValueError(
+                    f"{path!r} was counted with the label {source.get('label', '')!r} "
+                    f"in the checkpoint {str(self.folder)!r}. Got {now!r}. Hint: use "
+                    "another folder, or remove this one to start over."
                 )
         return {names[path] for path in counted}
 
@@ -290,7 +303,7 @@ class Checkpoint(Generic[T]):
         """Whether files are counted that are not yet saved."""
         return bool(self._notes)
 
-    def note(self, path: str, state: FileState) -> None:
+    def note(self, path: str, state: FileState, label: str = "") -> None:
         """Take note of a file that was counted; `state` is from before."""
         if not _is_same(path, state):
             raise ValueError(f"{path!r} was changed while it was counted.")
@@ -299,6 +312,7 @@ class Checkpoint(Generic[T]):
                 "path": os.path.realpath(path),
                 "size": state.size,
                 "sha256": state.sha256,
+                **({"label": label} if label else {}),
             }
         )
 
@@ -427,7 +441,10 @@ def _check_part(part: Any) -> None:
     if not isinstance(part["sources"], list) or not part["sources"]:
         raise ValueError("'sources' must name the files that were counted")
     for source in part["sources"]:
-        _check_fields(source, _SOURCE_FIELDS, "a source")
+        label = source.get("label", "") if isinstance(source, dict) else ""
+        if not isinstance(label, str):
+            raise ValueError("'label' must be a string")
+        _check_fields(source, _SOURCE_FIELDS, "a source", may_have={"label"})
         _check_whole(source, "size", _LARGEST)
         path, digest = source["path"], source["sha256"]
         if not isinstance(path, str) or not os.path.isabs(path):
@@ -436,8 +453,10 @@ def _check_part(part: Any) -> None:
             raise ValueError(f"{digest!r:.60} is not a SHA-256")
 
 
-def _check_fields(holder: Any, fields: set[str], what: str) -> None:
-    if not isinstance(holder, dict) or holder.keys() != fields:
+def _check_fields(
+    holder: Any, fields: set[str], what: str, *, may_have: Set[str] = frozenset()
+) -> None:
+    if not isinstance(holder, dict) or holder.keys() - may_have != fields:
         raise ValueError(f"{what} must have the fields {', '.join(sorted(fields))}")
 
 

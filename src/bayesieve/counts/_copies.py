@@ -85,6 +85,14 @@ class Copies:
             for a, b in zip(first.tolist(), last.tolist(), strict=True)
         ]
 
+    def column_of(self, name: str) -> int | None:
+        """Return the column that stands for a feature, by its name."""
+        place = int(self.names.index_of([name])[0])
+        if place < 0:
+            return None
+        found = np.flatnonzero(self.columns == self.group[place])
+        return int(found[0]) if found.size else None
+
     def select(self, columns: Array) -> Copies:
         """Return the copies of some columns; the features are not copied."""
         return Copies(self.names, self.group, self.columns[columns])

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
-from difflib import get_close_matches
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +18,11 @@ from bayesieve import _core
 from bayesieve.counts import _layout
 from bayesieve.counts._checkpoint import Checkpoint, file_state
 from bayesieve.counts._copies import Copies
+from bayesieve.counts._row_labels import FileLabels, RecordLabels
 from bayesieve.counts._selection import check_limits, least_documents
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import find_files
-from bayesieve.io._labels import LabelCodes, is_missing, sort_order
+from bayesieve.io._labels import sort_order
 from bayesieve.sequences._key_names import KeyNames
 from bayesieve.sequences._reading import Piece, read_pieces
 from bayesieve.sequences._rows import row_pieces
@@ -37,10 +35,7 @@ from bayesieve.utils._whole_files import whole_file
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
 
-__all__ = ["SequenceSource", "count_rows", "folder_of_file", "names_of_file"]
-
-#: Rows of a file are numbered from this times its own number: no two rows are one.
-_ROWS_OF_A_FILE = 1 << 40
+__all__ = ["SequenceSource", "count_rows"]
 
 
 class SequenceSource:
@@ -66,13 +61,15 @@ class SequenceSource:
         owner: str,
     ) -> None:
         self.paths = find_files([os.fspath(path) for path in _listed(paths, owner)])
+        if isinstance(labels, Iterator):  # it is needed twice where rows are
+            labels = list(labels)
         self._labels, self._records, self._classes = labels, records, classes
         self._spelling, self._owner = spelling, owner
 
-    def _rows(self, classes: Any) -> _FileLabels | _RecordLabels:
+    def _rows(self, classes: Any) -> FileLabels | RecordLabels:
         if self._records:
-            return _RecordLabels(self._labels, classes, self._owner)
-        return _FileLabels(self.paths, self._labels, classes, self._owner)
+            return RecordLabels(self._labels, classes, self._owner)
+        return FileLabels(self.paths, self._labels, classes, self._owner)
 
     def count(
         self,
@@ -88,6 +85,14 @@ class SequenceSource:
         progress: bool = False,
     ) -> ClassCounts:
         """Count the windows of files; see `ClassCounts.from_sequences`."""
+        truths = {"binary": binary, "merge_copies": merge_copies}
+        truths["records"] = self._records
+        for name, value in truths.items():
+            if not isinstance(value, bool | np.bool_):
+                raise TypeError(
+                    f"The {name!r} parameter of {self._owner} must be True or False. "
+                    f"Got {value!r}."
+                )
         check_memory_budget(memory_budget)
         check_limits(min_df, 1.0, None)
         if min_df != 1 and not binary:
@@ -97,11 +102,12 @@ class SequenceSource:
                 f"min_df={min_df!r}."
             )
         found, rows, spelling = self.paths, self._rows(self._classes), self._spelling
+        self._times = [_file_times(path) for path in found]
 
         def new_counter() -> Any:
             return _core.KeyCounter(
                 *spelling.settings,
-                binary,
+                bool(binary),
                 thread_count(n_jobs),
                 int(memory_budget or 0),
                 _spill_path(spill_folder),
@@ -122,15 +128,21 @@ class SequenceSource:
                 }
                 parts = _KeyParts(new_counter)
                 counter = counting.kept_in(Checkpoint(parts, checkpoint, settings))
+        rows.refuse_others()
         classes, order = sort_order(rows.codes.labels)
-        return _finished(
+        counts = _finished(
             cls, counter, classes, order, spelling, binary, merge_copies, min_df
         )
+        return counts if self._classes is not None else _of_classes_seen(counts)
 
     def read_again(self, classes: Array) -> Iterator[tuple[list[Piece], Array]]:
         """Yield the pieces of each file, and the classes of the rows in it."""
         rows = self._rows(classes)
         for number, path in enumerate(self.paths):
+            if rows.is_left_out(number):
+                continue
+            if _file_times(path) != self._times[number]:
+                raise ValueError(f"{path!r} was changed after it was counted.")
             pieces = list(read_pieces(path, self._spelling, records=self._records))
             codes = [rows.codes_of(number, piece) for piece in pieces]
             yield pieces, np.concatenate(codes)
@@ -222,6 +234,32 @@ def _finished(
     )
 
 
+def _of_classes_seen(counts: ClassCounts) -> ClassCounts:
+    """Without the classes that labels speak of and no row has."""
+    seen = counts.class_count > 0
+    if seen.all():
+        return counts
+    table: Any = counts.feature_count
+    if isinstance(table, np.ndarray):
+        table = table[seen]
+    else:
+        row = (np.cumsum(seen) - 1).astype(table.indices.dtype)
+        shape = (int(seen.sum()), table.shape[1])
+        parts = (table.data, row[table.indices], table.indptr)
+        table = sparse.csc_array(parts, shape=shape)
+    return counts._with(
+        classes=counts.classes[seen],
+        class_count=counts.class_count[seen],
+        feature_count=table,
+    )
+
+
+def _file_times(path: str) -> tuple[int, int]:
+    """What tells that a file was changed, most of the time."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
 def _listed(paths: Any, owner: str) -> list[Any]:
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
     try:
@@ -238,7 +276,9 @@ def _listed(paths: Any, owner: str) -> list[Any]:
 
 
 def _spill_path(folder: Any) -> str:
-    folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
+    if folder is None:
+        folder = tempfile.gettempdir()
+    folder = os.path.expanduser(os.fspath(folder))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"The spill_folder must be there. Got {folder!r}.")
     return os.path.join(folder, f"bayesieve-{secrets.token_hex(8)}.spill")
@@ -253,7 +293,7 @@ class _Counting:
     def __init__(
         self,
         paths: list[str],
-        rows: _FileLabels | _RecordLabels,
+        rows: FileLabels | RecordLabels,
         spelling: Spelling,
         new_counter: Callable[[], Any],
         bar: ProgressBar | None,
@@ -275,14 +315,17 @@ class _Counting:
         counter = self._new_counter()
         nothing = BadRows(skip=False)
         with checkpoint:
-            done = checkpoint.resume(self._paths)
+            labels = [self._rows.told(number) for number in range(len(self._paths))]
+            done = checkpoint.resume(
+                self._paths, dict(zip(self._paths, labels, strict=True))
+            )
             for number, path in enumerate(self._paths):
                 if path in done:
                     self._leave_behind(path)
                     continue
                 before = file_state(path)
                 self._count(counter, number)
-                checkpoint.note(path, before)
+                checkpoint.note(path, before, labels[number])
                 if checkpoint.is_time():
                     checkpoint.save(counter, nothing)
                     counter = self._new_counter()
@@ -292,7 +335,11 @@ class _Counting:
 
     def _count(self, counter: Any, number: int) -> None:
         path = self._paths[number]
-        first = number * _ROWS_OF_A_FILE  # of the rows of this file
+        if self._rows.is_left_out(number):
+            self._leave_behind(path)
+            return
+        file = _number_of_file(path)
+        first = 0  # of the rows of a piece
         code = np.empty(0, dtype=np.int32)
         pieces = read_pieces(
             path, self._spelling, records=self._rows.are_records, told=self._told
@@ -303,7 +350,8 @@ class _Counting:
                 codes = np.concatenate([code[-1:], new]) if piece.goes_on else new
                 last = first + codes.size - (1 if piece.goes_on else 0)
                 begins = first - 1 if piece.goes_on else first
-                prints = _random_numbers(np.arange(begins, last, dtype=np.uint64))
+                own = _random_numbers(np.arange(begins, last, dtype=np.uint64))
+                prints = _random_numbers(own ^ file)
                 counter.add(piece.symbols, piece.starts, codes, prints, piece.goes_on)
                 first = last
                 if codes.size:
@@ -317,6 +365,13 @@ class _Counting:
     def _leave_behind(self, path: str) -> None:
         self._before += os.path.getsize(path)
         self._told(0)
+
+
+def _number_of_file(path: str) -> np.uint64:
+    """The same in every run, whatever other files there are."""
+    name = os.fsencode(os.path.realpath(path))
+    digest = hashlib.blake2b(name, digest_size=8).digest()
+    return np.uint64(int.from_bytes(digest, "little"))
 
 
 def _random_numbers(rows: Array) -> Array:
@@ -356,170 +411,3 @@ class _KeyParts:
     def load(self, path: Path) -> Any:
         """Return a counter with the counts of a file."""
         return self.merged([path])
-
-
-# --------------------------------------------------------------------------- labels
-
-
-class _FileLabels:
-    """The label of each file."""
-
-    are_records = False
-
-    def __init__(self, paths: list[str], labels: Any, classes: Any, owner: str) -> None:
-        self._values = list(_file_labels(paths, labels, owner))
-        missing = [is_missing(value) for value in self._values]
-        present = [v for v, gone in zip(self._values, missing, strict=True) if not gone]
-        if not present:
-            raise ValueError("There must be at least one row to count. Got none.")
-        self.codes = LabelCodes(classes)
-        codes = self.codes.encode(present)
-        # Sorted from the start, so that codes are the same in every run.
-        if classes is None:
-            self.codes = LabelCodes(sort_order(self.codes.labels)[0])
-            codes = self.codes.encode(present)
-        self._codes = np.full(len(self._values), -1, dtype=np.int32)
-        self._codes[~np.array(missing)] = codes
-
-    def codes_of(self, number: int, piece: Piece) -> Array:
-        """Return the codes of the rows that begin in a piece of a file."""
-        begin = piece.starts.size - (1 if piece.goes_on else 0)
-        return np.full(begin, self._codes[number], dtype=np.int32)
-
-    def fixed(self) -> dict[str, Any]:
-        """What must be the same in all runs of one checkpoint."""
-        told = json.dumps([str(value) for value in self._values]).encode()
-        labels = hashlib.sha256(told).hexdigest()
-        return {"classes": self.codes.labels, "labels": labels}
-
-
-class _RecordLabels:
-    """The label of each record, by its header or in order."""
-
-    are_records = True
-
-    def __init__(self, labels: Any, classes: Any, owner: str) -> None:
-        if labels is None:
-            raise ValueError(
-                f"The 'labels' parameter of {owner} must be given with records=True: "
-                "an array, a mapping or a function of headers. Got None."
-            )
-        self._classes = classes
-        self._label_of: Callable[[str], Any] | None = None
-        self._in_order: Iterator[Any] | None = None
-        known = classes
-        if callable(labels):
-            self._label_of = labels
-        elif _is_mapping(labels):
-            table = dict(labels.items())
-            self._label_of = lambda header: _looked_up(
-                table, [header, header.split()[0] if header.split() else ""], owner
-            )
-            values = [value for value in table.values() if not is_missing(value)]
-            known = _distinct(values) if classes is None else classes
-        else:
-            values = _label_list(labels, owner)
-            self._n_labels = len(values)
-            self._in_order = iter(values)
-            present = [value for value in values if not is_missing(value)]
-            known = _distinct(present) if classes is None else classes
-        self._known = known is not None
-        self.codes = LabelCodes(known)
-        self._seen = 0
-
-    def codes_of(self, number: int, piece: Piece) -> Array:
-        """Return the codes of the rows that begin in a piece of a file."""
-        if not piece.names:
-            return np.empty(0, dtype=np.int32)
-        if self._label_of is not None:
-            values = [self._label_of(name) for name in piece.names]
-        else:
-            assert self._in_order is not None
-            values = list(islice(self._in_order, len(piece.names)))
-            self._seen += len(piece.names)
-            if len(values) < len(piece.names):
-                raise ValueError(
-                    "There must be one label for each record. Got "
-                    f"{self._n_labels:,} labels and at least {self._seen:,} records."
-                )
-        return self.codes.encode(values).astype(np.int32)
-
-    def fixed(self) -> dict[str, Any]:
-        """What must be the same in all runs of one checkpoint."""
-        if not self._known or self._in_order is not None:
-            raise ValueError(
-                "A checkpoint of records needs labels by header, and 'classes' with a "
-                "function: what a file counts must not depend on the files before."
-            )
-        return {"classes": self.codes.labels}
-
-
-def _distinct(values: list[Any]) -> Array:
-    codes = LabelCodes()
-    codes.encode(values)
-    return sort_order(codes.labels)[0]
-
-
-def _is_mapping(labels: Any) -> bool:
-    return isinstance(labels, Mapping) or (
-        hasattr(labels, "items") and hasattr(labels, "index")
-    )
-
-
-def _label_list(labels: Any, owner: str) -> list[Any]:
-    if isinstance(labels, str | bytes):
-        raise TypeError(
-            f"The 'labels' parameter of {owner} must be an array, a mapping or a "
-            f"function. Got {type(labels).__name__}."
-        )
-    try:
-        values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    except TypeError:
-        raise TypeError(
-            f"The 'labels' parameter of {owner} must be an array, a mapping or a "
-            f"function. Got {type(labels).__name__}."
-        ) from None
-    return list(values)
-
-
-def _file_labels(paths: list[str], labels: Any, owner: str) -> list[Any]:
-    if labels is None:
-        return [folder_of_file(path) for path in paths]
-    if callable(labels):
-        return [labels(path) for path in paths]
-    if _is_mapping(labels):
-        table = dict(labels.items())
-        return [_looked_up(table, names_of_file(path), owner) for path in paths]
-    values = _label_list(labels, owner)
-    if len(values) != len(paths):
-        raise ValueError(
-            f"There must be one label for each file. Got {len(values):,} labels and "
-            f"{len(paths):,} files."
-        )
-    return values
-
-
-def folder_of_file(path: str) -> str:
-    """The name of the folder a file is in, which is its label without others."""
-    return os.path.basename(os.path.dirname(os.path.realpath(path)))
-
-
-def names_of_file(path: str) -> list[str]:
-    """What a file may be called: its path, its name, and that with fewer endings."""
-    name = os.path.basename(path)
-    names = [path, name]
-    while "." in name.strip("."):
-        name = os.path.splitext(name)[0]
-        names.append(name)
-    return names
-
-
-def _looked_up(table: dict[Any, Any], names: list[str], owner: str) -> Any:
-    for name in names:
-        if name in table:
-            return table[name]
-    near = get_close_matches(names[-1], [k for k in table if isinstance(k, str)], n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(
-        f"The 'labels' of {owner} must name every row. Got none for {names[0]!r}.{hint}"
-    )

@@ -20,6 +20,7 @@ from bayesieve.counts._layout import (
     same_labels,
 )
 from bayesieve.counts._rounding import RELATIVE_RESIDUE, flush_rounding, rest_of
+from bayesieve.sequences._key_names import KeyNames
 from bayesieve.text._term_names import TermNames
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._packed_names import PackedNames
@@ -131,6 +132,13 @@ def _check_combinable(a: ClassCounts, b: ClassCounts) -> None:
             "Class counts whose copies were merged can only be combined with counts of "
             "the same columns: features that are copies in one part may not be in "
             "another. Hint: count all files in one call, or without merge_copies."
+        )
+    windows = [own.feature_names for own in (a, b)]
+    told = [own.spelling for own in windows if isinstance(own, KeyNames)]
+    if len(told) == 2 and told[0] != told[1]:
+        raise ValueError(
+            "Class counts can only be combined when their windows are the same. Got "
+            f"{told[0]} and {told[1]}."
         )
     if (a.feature_names is None) != (b.feature_names is None):
         named, other = (

@@ -596,11 +596,13 @@ class ClassCounts:
             too. Lower case counts as upper case, U as T; k-mers with any other letter
             are left out.
         labels : array-like, mapping or callable, default=None
-            A label for each file, in order; or by its path, its name or its name
-            without endings; or a function of its path. None for the name of the folder
-            that each file is in. With `records`, of the records: in order, by their
-            header or its first word, or a function of the header. A label of None
-            leaves a row out.
+            A label for each file; or by its path, its name, its name without endings
+            or its folder; or a function of its path. An array is in the order of the
+            paths, of which a glob gives those that match sorted as strings (g1, g10,
+            g2): names are safer. None for the name of the folder that each file is in.
+            With `records`, of the records: in order, by their header or its first word,
+            or a function of the header. A label of None leaves a row out. At most
+            16,384 different ones.
         k : int, default=31
             Length of the k-mers, 1 to 31.
         canonical : bool, default=True
@@ -620,7 +622,8 @@ class ClassCounts:
             All labels there may be; another one is an error.
         checkpoint : path-like, default=None
             A folder. Counts of finished files are kept in it, so that a run that was
-            killed goes on where it was when it is started again.
+            killed goes on where it was when it is started again, with the same
+            arguments and labels; a function of labels is taken to be the same.
         memory_budget : int, default=None
             Bytes for what is counted, beyond which temporary files are used. The
             result comes on top.

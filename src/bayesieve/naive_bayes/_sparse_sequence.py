@@ -307,6 +307,10 @@ class SparseSequenceNB(RawNaiveBayes):
         length = 31 if self.length is None else self.length
         return Spelling.of_kmers(length, self.canonical, owner=name, parameter="length")
 
+    def _counting_call(self) -> str:
+        of = "from_sequences" if self.alphabet == "dna" else "from_bytes"
+        return f"ClassCounts.{of}(..., binary={self.model == 'bernoulli'})"
+
     def _count_options(self) -> dict[str, Any]:
         return {**super()._count_options(), "merge_copies": self.merge_copies}
 
@@ -338,6 +342,35 @@ class SparseSequenceNB(RawNaiveBayes):
             memory_budget=self.memory_budget,
             n_jobs=self.n_jobs,
         )
+
+    def _solve(self, counts: ClassCounts) -> None:
+        names, own = counts.feature_names, self._cutting()
+        if not isinstance(names, KeyNames) or names.spelling != own:
+            found = names.spelling if isinstance(names, KeyNames) else "other features"
+            raise ValueError(
+                f"{type(self).__name__} needs counts of {own}. Got counts of {found}. "
+                "Hint: count with from_sequences or from_bytes, and set alphabet, "
+                "length and canonical alike."
+            )
+        super()._solve(counts)
+
+    def _rules_for(self, counts: ClassCounts) -> dict[str, Any]:
+        """Any member of a column names it, read on either strand."""
+        rules = super()._rules_for(counts)
+        for rule in ("include", "exclude"):
+            given = rules.get(rule)
+            if isinstance(given, str):
+                given = [given]
+            if isinstance(given, list | tuple | set):
+                rules[rule] = [self._column_name(one, counts) for one in given]
+        return rules
+
+    def _column_name(self, one: Any, counts: ClassCounts) -> Any:
+        if not isinstance(one, str):
+            return one
+        name = self._cutting().canonical_name(one)
+        column = None if counts.copies is None else counts.copies.column_of(name)
+        return name if column is None else column
 
     def _new_matcher(self, names: Any, cutting: Spelling) -> KeyMatcher:
         if not isinstance(names, KeyNames):
@@ -405,4 +438,8 @@ class SparseSequenceNB(RawNaiveBayes):
         # Each at least one and at most all of them: no sum can overflow.
         if (sizes < 1).any() or (sizes > keys.size).any() or sizes.sum() != keys.size:
             raise ValueError("'_member_count' does not count the members")
+        given = self._read_cutting(values["_options"])
+        bits = (2 if given.is_dna else 8) * given.length
+        if (keys.view(np.uint64) >> np.uint64(bits - 1) >> np.uint64(1)).any():
+            raise ValueError("'_member_keys' has what is no k-mer")
         super()._restore(values)

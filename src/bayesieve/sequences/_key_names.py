@@ -65,8 +65,7 @@ class KeyNames(PackedNames):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KeyNames):
             return NotImplemented
-        same_windows = self.spelling.settings[:2] == other.spelling.settings[:2]
-        return same_windows and np.array_equal(self.keys, other.keys)
+        return self.is_like(other) and np.array_equal(self.keys, other.keys)
 
     def index_of(self, texts: Iterable[str]) -> Array:
         """Return the position of each string, or -1 where it is not there."""

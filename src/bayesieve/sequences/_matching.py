@@ -33,21 +33,35 @@ class KeyMatcher:
 
     def rows(self, pieces: Iterable[Piece], *, binary: bool) -> Any:
         """Return how often each name occurs in each row, or whether, a csr_array."""
-        found, where, begun = [], [], 0
+        begun, n_names = 0, max(1, len(self.names))
+        cells: list[Any] = [np.empty(0, dtype=np.int64)]
+        counts: list[Any] = [np.empty(0, dtype=np.int64)]
         for piece in pieces:
             begin = begun - (1 if piece.goes_on else 0)
             begun = begin + piece.starts.size
             own, columns = self._native.match(piece.symbols, piece.starts)
-            found.append(columns)
-            where.append(own + begin)
-        row = np.concatenate(where) if where else np.empty(0, dtype=np.int64)
+            # Added up by piece: a row has each name once, however often it occurs.
+            there, times = _counted(
+                own * n_names + columns, piece.starts.size * n_names
+            )
+            cells.append(there + begin * n_names)
+            counts.append(times)
+        row, column = np.divmod(np.concatenate(cells), n_names)
         if begun < 2**31:  # as scikit-learn wants indices
-            row = row.astype(np.int32)
-        column = np.concatenate(found) if found else np.empty(0, dtype=np.int32)
-        values = np.ones(row.size)
+            row, column = row.astype(np.int32), column.astype(np.int32)
+        values = np.concatenate(counts).astype(np.float64)
         shape = (begun, len(self.names))
         table = sparse.coo_array((values, (row, column)), shape=shape).tocsr()
         table.sum_duplicates()
         if binary:
             table.data[:] = 1.0
         return table
+
+
+def _counted(cells: Any, n_cells: int) -> tuple[Any, Any]:
+    """The different numbers in order, and how often each is there."""
+    if n_cells > max(cells.size, 1 << 16):
+        return np.unique(cells, return_counts=True)
+    times = np.bincount(cells, minlength=n_cells)
+    there = np.flatnonzero(times)
+    return there, times[there]

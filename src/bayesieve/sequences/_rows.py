@@ -18,8 +18,16 @@ __all__ = ["checked_sequences", "row_pieces"]
 _BASES = np.full(256, 4, dtype=np.uint8)
 for _number, _letters in enumerate((b"Aa", b"Cc", b"Gg", b"TtUu")):
     _BASES[list(_letters)] = _number
-#: Letters looked at before a row of DNA is believed to be one.
+#: Letters that are no base and yet belong in a sequence: any base, and a gap.
+_KNOWN = np.zeros(256, dtype=bool)
+_KNOWN[list(b"Nn-")] = True
+#: All letters of sequences, by the code of the IUPAC, and what stands for gaps.
+_CODES = np.zeros(256, dtype=bool)
+_CODES[list(b"ACGTURYSWKMBDHVNXI" + b"acgturyswkmbdhvnxi" + b"-.*~? ")] = True
+#: Letters looked at before rows of DNA are believed to be some.
 _LOOKED_AT = 1 << 20
+#: Rows that are no longer could be the names of files, and have no other letters.
+_LONGEST_NAME = 256
 
 
 def checked_sequences(X: Any, spelling: Spelling, *, owner: str) -> list[Any]:
@@ -63,16 +71,20 @@ def _refuse_other_letters(rows: list[Any], needs: str) -> None:
     for number, row in enumerate(rows):
         if isinstance(row, os.PathLike) or not row:
             continue
-        if left <= 0:
-            return
-        symbols = np.frombuffer(_encoded(row)[:left], dtype=np.uint8)
-        left -= symbols.size
-        none = (_BASES[symbols] == 4) & ~np.isin(symbols, list(b"Nn-"))
-        if none.mean() > 0.5:
-            shown = repr(row[:40])
+        marks = ("\n", ">", "/", "\\") if isinstance(row, str) else (b"\n", b">", b"/")
+        wrong = any(mark in row for mark in marks)  # a file's text, or its name
+        if not wrong and (left > 0 or len(row) <= _LONGEST_NAME):
+            symbols = np.frombuffer(_encoded(row)[:_LOOKED_AT], dtype=np.uint8)
+            left -= symbols.size
+            none = (_BASES[symbols] == 4) & ~_KNOWN[symbols]
+            wrong = bool(none.mean() > 0.5)
+            if symbols.size <= _LONGEST_NAME:
+                wrong = wrong or not _CODES[symbols].all()
+        if wrong:
             raise ValueError(
-                f"{needs}, with the letters A, C, G, T or U, and N. Got {shown} in row "
-                f"{number}. Hint: pathlib.Path(...) for a file."
+                f"{needs}, with the letters A, C, G, T or U, and N. Got {row[:40]!r} "
+                f"in row {number}. Hint: pathlib.Path(...) for a file, and "
+                "bayesieve.sequences.read_records for its sequences."
             )
 
 

@@ -57,6 +57,12 @@ class Spelling:
             )
         return cls(False, int(n))
 
+    def __str__(self) -> str:
+        if not self.is_dna:
+            return f"{self.length} bytes in a row"
+        strands = "canonical" if self.canonical else "not canonical"
+        return f"k-mers of {self.length} bases, {strands}"
+
     @property
     def settings(self) -> tuple[bool, int, bool]:
         """What the compiled core takes."""
@@ -66,6 +72,13 @@ class Spelling:
     def name_length(self) -> int:
         """Letters of a name."""
         return self.length if self.is_dna else 2 * self.length
+
+    def canonical_name(self, name: str) -> str:
+        """What a window is called: a k-mer in capitals, on the strand that is first."""
+        if not self.is_dna:
+            return name.lower()
+        name = name.upper().replace("U", "T")
+        return min(name, name.translate(_COMPLEMENT)[::-1]) if self.canonical else name
 
     def names(self, keys: Array) -> list[str]:
         """Return the names of keys."""
@@ -84,7 +97,7 @@ class Spelling:
         for i, name in enumerate(names):
             known[i] = isinstance(name, str) and pattern.fullmatch(name) is not None
             if known[i] and self.canonical:
-                known[i] = name <= name.translate(_COMPLEMENT)[::-1]
+                known[i] = name == self.canonical_name(name)
             if known[i]:
                 number = name.translate(_DIGITS) if self.is_dna else name
                 keys[i] = int(number, 4 if self.is_dna else 16)

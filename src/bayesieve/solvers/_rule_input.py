@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._rules import Indices, Rules, told_column
+from bayesieve.utils._packed_names import PackedNames
 from bayesieve.utils._warnings import warn_user
 
 __all__ = ["RULE_PARAMETERS", "rules_of"]
@@ -167,12 +169,15 @@ class _Names:
             raise ValueError(
                 f"{must} hold numbers of columns: these have no names. Got {one!r}."
             )
+        if isinstance(self.names, PackedNames):  # no strings of all of them
+            place = int(self.names.index_of([one])[0])
+            return None if place < 0 else place
         if self._place is None:
             self._place = {str(n): i for i, n in enumerate(self.names)}
         return self._place.get(one)
 
     def _unknown(self, one: str, must: str) -> str:
-        known = list(self._place or ())[:_NAMES_LOOKED_AT]
+        known = list(islice(map(str, self.names), _NAMES_LOOKED_AT))
         near = difflib.get_close_matches(one, known, n=3)
         told = f"{must} hold names of columns. Got {one!r}."
         if near:
