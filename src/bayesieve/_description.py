@@ -229,7 +229,8 @@ class Description:
     sentence, detail : str
         What is proven of the model, in plain words and in numbers.
     noun : str
-        What the features are called: "features", "terms" or "columns".
+        What the features are called: "features", "terms", "columns", "k-mers" or
+        "n-grams".
     named : callable or None
         Gives the names of an array of columns; None where they have none.
     weights : ndarray of shape (1, k) or (n_classes, k), or None

@@ -92,6 +92,7 @@ def test_the_installed_program_finds_the_gene(made):
     opposite = gene[::-1].translate(str.maketrans("ACGT", "TGCA"))
     assert len(name) == 31
     assert name in gene or name in opposite
+    assert "what rows of one descent share?" in " ".join(done.stdout.split())
     assert "Proven: no other k-mer explains the labels better" in done.stdout
 
 
@@ -446,6 +447,7 @@ TWO = ["genomes/g0.fasta", "genomes/g1.fasta"]
             ["genomes/*.fasta", *LABELS, "--model", "multinomial", "--min-df", "2"],
             "need --model bernoulli",
         ),
+        (["genomes/*.fasta", *LABELS, "--min-df", "99"], "number of files up to 20"),
         ([*TWO, *LABELS, "--save", "labels.csv"], "would overwrite 'labels.csv'"),
     ],
 )

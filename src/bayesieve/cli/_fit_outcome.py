@@ -80,7 +80,7 @@ class Fitted:
     ----------
     model : estimator
     unit : str
-        What features are called: "terms", "columns" or "features".
+        What features are called: "terms", "columns", "features", "k-mers" or "n-grams".
     n_features : int
         Features to choose among.
     train_rows : int

@@ -243,14 +243,16 @@ def add_text_arguments(parser: argparse.ArgumentParser) -> None:
         type=_documents,
         default=1,
         metavar="N",
-        help="leave out terms in fewer than N texts, or a share (default: 1)",
+        help="leave out terms in fewer than N texts, k-mers in fewer than N files, or "
+        "a share (default: 1)",
     )
     text.add_argument(
         "--max-df",
         type=_documents,
         default=1.0,
         metavar="N",
-        help="leave out terms in more than N texts, or a share (default: 1.0)",
+        help="leave out terms in more than N texts, k-mers in more than N files, or a "
+        "share (default: 1.0)",
     )
     text.add_argument(
         "--stop-words",

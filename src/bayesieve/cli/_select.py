@@ -385,12 +385,12 @@ SELECT = Command(
     name="select",
     summary="find the features of your data that matter, and say how good they are",
     description="Find the features that tell the labels of your data, and say how good "
-    "they are on held-out rows. Texts, tables of numbers and categories, and sparse "
-    "matrices. Without -k the model that predicts best, with a weight for each of as "
-    "many features as help; with -k N or --exact the N features that explain the "
-    "labels best, with a proof; each is compared with the other. Columns that are not "
-    "named are guessed, and the guesses are told. FASTA and FASTQ are cut into k-mers, "
-    "each file or record a row, with labels in a table of their own.",
+    "they are on held-out rows. Texts, tables of numbers and categories, sparse "
+    "matrices and sequences. Without -k the model that predicts best, with a weight "
+    "for each of as many features as help; with -k N or --exact the N features that "
+    "explain the labels best, with a proof; each is compared with the other. Columns "
+    "that are not named are guessed, and the guesses are told. FASTA and FASTQ are cut "
+    "into k-mers, each file or record a row, with labels in a table of their own.",
     add_arguments=_add_arguments,
     run=_run,
     examples=(

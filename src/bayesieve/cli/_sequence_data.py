@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ class SequenceData(RawData):
         model = "bernoulli" if arguments.model == "auto" else arguments.model
         kept = rows.codes >= 0
         super().__init__(files, rows.labels, rows.codes[kept], model, arguments)
-        #: Of all rows, those without a label among them.
+        #: The same of all rows, those without a label among them.
         self._is_tested = np.zeros(kept.size, dtype=bool)
         self._is_tested[kept] = self._is_test
         self._rows = rows
@@ -96,6 +97,12 @@ class SequenceData(RawData):
     def count(self, interrupt: Interrupt | None = None) -> Any:
         """Return the counts of the training rows."""
         rows, spelling = self._rows, self._model(1)._cutting()
+        n_train, least = int((~self._is_test).sum()), self._limits["min_df"]
+        if isinstance(least, int) and least > n_train:
+            raise CommandError(
+                f"--min-df must be a number of {self.rows_noun} up to {n_train:,}, "
+                f"those learnt from, or a share. Got {least:,}."
+            )
         labels: list[Any] = rows.label_of_each
         for row in np.flatnonzero(self._is_tested).tolist():
             labels[row] = None
@@ -116,7 +123,7 @@ class SequenceData(RawData):
             ClassCounts,
             binary=by_rows,
             merge_copies=True,
-            min_df=self._limits["min_df"] if by_rows else 1,
+            min_df=least if by_rows else 1,
             memory_budget=physical_memory() // 4,  # the same counts, whatever it is
             n_jobs=-1,
             progress=True,
@@ -128,9 +135,10 @@ class SequenceData(RawData):
         return counts
 
     def _n_entries(self, counts: Any) -> float:
-        """Copies are counted one by one before they are found to be copies."""
+        """Every fit counts all letters: copies one by one, and what is rare."""
         found = np.asarray(counts.feature_count.sum(axis=0)).ravel()
-        return float(found @ counts.copies.sizes)
+        n_bytes = float(sum(map(os.path.getsize, self._rows.paths)))
+        return max(n_bytes, float(found @ counts.copies.sizes))
 
     # ------------------------------------------------------------------- fitting
 

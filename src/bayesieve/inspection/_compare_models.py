@@ -42,7 +42,7 @@ class ComparedModel:
     n_selected, n_features : int
         Features in use, and those there were to choose among.
     unit : str
-        What features are called: "features", "terms" or "columns".
+        What features are called: "features", "terms", "columns", "k-mers" or "n-grams".
     weight_name, score_name : str
         What the weights and the scores of its features are.
     sentence, detail : str

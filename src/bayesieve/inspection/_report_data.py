@@ -35,7 +35,8 @@ class ReportData:
     sentence, detail : str
         What is proven, in one plain sentence and in numbers.
     noun : str
-        What the features are called: "features", "terms" or "columns".
+        What the features are called: "features", "terms", "columns", "k-mers" or
+        "n-grams".
     names : list of str
         Names of the features that the other sections refer to by place.
     certificate, data, features, path, weight_path, discounts, columns, shapes,

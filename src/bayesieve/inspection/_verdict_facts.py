@@ -31,7 +31,7 @@ class VerdictFacts:
     Attributes
     ----------
     noun : str
-        What features are called: "terms", "columns" or "features".
+        What features are called: "terms", "columns", "features", "k-mers" or "n-grams".
     k, n_features : int
         Features in use, and those there were.
     train_rows : int or None
