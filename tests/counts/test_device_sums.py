@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.array_libraries import on_cupy, on_strict_device, on_torch, on_torch_gpu
 
 from bayesieve import ClassCounts, solve_multinomial
 from bayesieve.counts import _device_sums, class_sums
@@ -13,27 +13,47 @@ from bayesieve.utils import _device_arrays
 
 
 def dense_strict(X):
-    return array_api_strict.asarray(
-        X.toarray(), device=array_api_strict.Device("device1")
-    )
+    return on_strict_device(X.toarray())
 
 
 def dense_torch(X):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    return torch.from_numpy(X.toarray())
+    return on_torch(X.toarray())
 
 
 def csr_torch(X):
+    return csr_tensor(X, on_torch)
+
+
+def csr_torch_gpu(X):
+    return csr_tensor(X, on_torch_gpu)
+
+
+def csr_tensor(X, placed):
+    parts = [placed(part) for part in (X.indptr, X.indices, X.data)]
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    parts = (torch.from_numpy(part) for part in (X.indptr, X.indices, X.data))
     return torch.sparse_csr_tensor(*parts, size=X.shape, check_invariants=True)
 
+
+def csr_cupy(X):
+    data = X.data if X.dtype == np.float32 else X.data.astype(float)  # it has no others
+    parts = [on_cupy(part) for part in (data, X.indices, X.indptr)]
+    cupyx = pytest.importorskip("cupyx.scipy.sparse", reason="CuPy is not installed")
+    return cupyx.csr_matrix(tuple(parts), shape=X.shape)
+
+
+LIBRARY_OF = {
+    dense_strict: on_strict_device,
+    dense_torch: on_torch,
+    csr_torch: on_torch,
+    csr_torch_gpu: on_torch_gpu,
+    csr_cupy: on_cupy,
+}
 
 # PyTorch says once for each process that its CSR tensors are new.
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")
 
 
-@pytest.fixture(params=[dense_strict, dense_torch, csr_torch])
+@pytest.fixture(params=LIBRARY_OF)
 def elsewhere(request, monkeypatch):
     monkeypatch.setattr(_device_arrays, "_is_in_host_memory", lambda array: False)
     monkeypatch.setattr(_device_sums, "_CHUNK", 50)  # a few rows, or columns, at once
@@ -62,11 +82,8 @@ def test_labels_and_weights_may_lie_on_the_device(elsewhere):
     rng = np.random.default_rng(1)
     X = sp.csr_array(rng.poisson(0.4, (40, 50)).astype(float))
     y, weight = rng.integers(0, 3, 40), rng.random(40)
-    device = array_api_strict.Device("device1")
     there = ClassCounts.from_matrix(
-        elsewhere(X),
-        array_api_strict.asarray(y, device=device),
-        array_api_strict.asarray(weight, device=device),
+        elsewhere(X), on_strict_device(y), on_strict_device(weight)
     )
     here = ClassCounts.from_matrix(X, y, weight)
     np.testing.assert_allclose(there.feature_count, here.feature_count, rtol=1e-14)
@@ -74,12 +91,9 @@ def test_labels_and_weights_may_lie_on_the_device(elsewhere):
 
 def test_whole_labels_are_encoded_where_they_lie(elsewhere, monkeypatch):
     rng = np.random.default_rng(5)
-    X, y = (
-        sp.csr_array(rng.poisson(0.4, (40, 50)).astype(float)),
-        rng.integers(3, 9, 40),
-    )
-    labels = elsewhere(sp.csr_array(y[None, :]))
-    labels = labels.to_dense()[0] if elsewhere is csr_torch else labels[0, :]
+    X = sp.csr_array(rng.poisson(0.4, (40, 50)).astype(float))
+    y = rng.integers(3, 9, 40)
+    labels = LIBRARY_OF[elsewhere](y)
     monkeypatch.setattr(_device_sums, "encode_labels", None)
     there = class_sums(elsewhere(X), labels)
     here = class_sums(X, y)
@@ -125,7 +139,7 @@ def test_what_is_not_counted_there(elsewhere):
         ClassCounts.from_matrix(X, [0, 1, 1], kind="moments")
     with pytest.raises(ValueError, match=r"one label per row of X, 3 in all\. Got 2"):
         class_sums(X, [0, 1])
-    if elsewhere is csr_torch:
+    if elsewhere in (csr_torch, csr_torch_gpu):
         with pytest.raises(ValueError, match="must be >= 0 for sparse input"):
             class_sums(X, [0, 1, 1], binary=True, binarize=-1.0)
         with pytest.raises(

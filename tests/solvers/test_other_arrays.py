@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.array_libraries import on_cupy, on_strict_device, on_torch, on_torch_gpu
 from tests.patience import HANGS
 
 from bayesieve import ClassCounts, L0Screener, solve_bernoulli, solve_multinomial
@@ -27,18 +27,12 @@ FIELDS = (
 )
 
 
-def on_strict_device(table):
-    """An array that NumPy cannot read, and that meets no array of another device."""
-    device = array_api_strict.Device("device1")
-    return array_api_strict.asarray(np.array(table), device=device)
-
-
-def on_torch(table):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    return torch.from_numpy(np.array(table))
-
-
-LIBRARIES = {"array-api-strict": on_strict_device, "torch": on_torch}
+LIBRARIES = {
+    "array-api-strict": on_strict_device,
+    "torch": on_torch,
+    "torch on a GPU": on_torch_gpu,
+    "CuPy": on_cupy,
+}
 
 
 @pytest.fixture(params=LIBRARIES)

@@ -6,6 +6,7 @@ their gains on the host, so that they are those of any table.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayesieve import _core
 from bayesieve.solvers._columns import ROUNDING
+from bayesieve.solvers._device_passes import DevicePasses
 from bayesieve.solvers._device_table import DeviceTable
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._topk import top_k
@@ -23,6 +25,10 @@ __all__ = ["leading_columns"]
 _TINY = float(np.finfo(np.float64).tiny)
 #: A share of one less this has a logarithm of what is left.
 _NEARLY_ALL = 1.0 - 2.0**-53
+#: Columns that one pass may find, at least, and as a share of all: 16 bytes each.
+_ROOM, _SHARE_OF_ROOM = 1 << 22, 32
+#: What a pass adds to gains for their rounding, relative to the rows: for 16 classes.
+_ROUNDED_UP = 2.0 * 1e-15 * (4 * 16 + 4)
 #: Rounding of chi-square, relative to itself and to the counts: it decides nothing.
 _ROUGH, _NOTHING = 1e-4, 1e-15
 
@@ -39,6 +45,9 @@ def leading_columns(
     counts = np.empty((rows.shape[0], 0))
     place, sample = table.sample()
     floor = _floor(sample, rows, _alpha_at(alpha, place), n)
+    at_once = _leading_at_once(table, rows, alpha, n, floor)
+    if at_once is not None:
+        return at_once
     least, most, sums, null_values = [], [], [], []
     with np.errstate(all="ignore"):  # of counts that are refused below
         for place, part in table.chunks():
@@ -79,6 +88,31 @@ def leading_columns(
         columns,
         np.ascontiguousarray(counts),
         float(np.sum(table.numbers(null_values))),
+    )
+
+
+def _leading_at_once(
+    table: DeviceTable, rows: Floats, alpha: Floats, n: int, floor: float
+) -> tuple[NDArray[np.int64], Floats, float] | None:
+    """The same by one compiled pass; None where it cannot be run, or tells too little."""
+    if floor <= 0:
+        return None
+    room = max(_ROOM, table.shape[1] // _SHARE_OF_ROOM)
+    passed = DevicePasses(table, alpha).presences(rows, floor * (1 - ROUNDING), room)
+    if passed is None or passed.columns.shape[0] < n:
+        return None
+    # Gains are rounded up by no more than twice this.
+    doubt = _ROUNDED_UP * float(np.max(rows.sum() + 2.0 * rows.shape[0] * alpha))
+    level = float(table.xp.sort(passed.gains)[-n]) - doubt
+    wanted = passed.gains >= level * (1 - ROUNDING)
+    there = table.xp.sort(passed.columns[wanted])
+    columns, counts = table.numbered(there), table.fetched(table.taken(there))
+    best = top_k(_gains(counts, rows, _alpha_at(alpha, columns)), n)[0]
+    best = np.sort(best)
+    return (
+        columns[best],
+        np.ascontiguousarray(counts[:, best]),
+        math.fsum(passed.null_values),
     )
 
 

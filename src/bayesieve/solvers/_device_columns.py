@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesieve import _core
 from bayesieve.solvers._columns import ROUNDING, ColumnTable, least_total
+from bayesieve.solvers._device_passes import DevicePasses
 from bayesieve.solvers._device_table import DeviceTable
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._topk import top_k
@@ -39,6 +40,7 @@ class DeviceColumns(ColumnTable):
         self.counts, self.alpha = counts, alpha
         self.n_classes, self.n_features = counts.shape
         self._exact_from = math.inf  # where the histogram of totals is no estimate
+        self._passes = DevicePasses(counts, alpha)
         # Columns whose total reaches a level, all of them, once the first pass is done.
         self._kept: tuple[float, NDArray[np.int64], ColumnTable] | None = None
 
@@ -90,8 +92,36 @@ class DeviceColumns(ColumnTable):
         The histogram is exact where the columns are fetched, and below that what a
         sample says: it only tells how many columns a level may bring.
         """
-        table, xp = self.counts, self.counts.xp
         floor, histogram = self._expected()
+        scanned = self._scanned_at_once(floor)
+        if scanned is None:
+            scanned = self._scanned_by_chunks(floor)
+        class_sums, whole, n_filled, kept = scanned
+        if kept is not None:
+            columns = self.counts.numbered(kept[0])
+            part = ColumnTable(self.counts.fetched(kept[1]), self._alpha_at(columns))
+            self._kept, self._exact_from = (floor, columns, part), floor
+            first = _bin_of(floor)
+            histogram[first:] = part.scan()[3][first:]
+        return class_sums.sum(axis=0), math.fsum(whole), n_filled, histogram
+
+    def _scanned_at_once(self, floor: float) -> tuple[Floats, Floats, int, Any] | None:
+        """As by chunks, in one compiled pass; None where it cannot be run."""
+        room = MOST_COLUMNS if floor < math.inf else 1
+        passed = self._passes.counts(floor * (1 - ROUNDING), room)
+        if passed is None:
+            return None
+        kept = None
+        if floor < math.inf and passed.columns is not None:
+            kept = passed.columns, self.counts.taken(passed.columns)
+        return passed.class_sums, passed.whole, passed.n_filled, kept
+
+    def _scanned_by_chunks(self, floor: float) -> tuple[Floats, Floats, int, Any]:
+        """Class sums and sums of G log G by parts, filled columns, those of large total.
+
+        The latter, and their counts, stay on the device; None if they are too many.
+        """
+        table, xp = self.counts, self.counts.xp
         kept: list[tuple[Any, Any]] = []  # fetched in the end: each time waits a while
         n_kept, least, sums, filled, whole = 0, [], [], [], []
         with np.errstate(invalid="ignore"):  # of negative counts, which are refused
@@ -111,20 +141,12 @@ class DeviceColumns(ColumnTable):
                 whole.append(table.sum_of_products(totals, xp.log(totals)))
         class_sums = table.numbers(sums)
         table.refuse_bad_counts(table.numbers(least), class_sums)
-        n_filled = int(table.numbers(filled).sum())
+        joined = None
         if floor < math.inf:
-            columns = table.numbered(xp.concat([one for one, _ in kept]))
-            counts = table.fetched(xp.concat([one for _, one in kept], axis=1))
-            part = ColumnTable(counts, self._alpha_at(columns))
-            self._kept, self._exact_from = (floor, columns, part), floor
-            first = _bin_of(floor)
-            histogram[first:] = part.scan()[3][first:]
-        return (
-            class_sums.sum(axis=0),
-            math.fsum(table.numbers(whole)),
-            n_filled,
-            (histogram),
-        )
+            columns = xp.concat([one for one, _ in kept])
+            joined = columns, xp.concat([one for _, one in kept], axis=1)
+        n_filled = int(table.numbers(filled).sum())
+        return class_sums, table.numbers(whole), n_filled, joined
 
     def _expected(self) -> tuple[float, NDArray[np.int64]]:
         """The least total of about as many columns as are kept, and a histogram.

@@ -63,7 +63,11 @@ class DeviceTable:
 
     def columns(self, columns: NDArray[np.int64]) -> Floats:
         """Counts of some columns, on the host."""
-        return self.fetched(self.xp.take(self.counts, self.there(columns), axis=1))
+        return self.fetched(self.taken(self.there(columns)))
+
+    def taken(self, columns: Any) -> Any:
+        """Counts of columns that are named on the device, which stay there."""
+        return self.xp.take(self.counts, columns, axis=1)
 
     def sample(self) -> tuple[slice, Floats]:
         """Columns at equal distances and their counts, on the host."""
@@ -87,6 +91,14 @@ class DeviceTable:
     def there(self, values: NDArray[Any]) -> Any:
         """A NumPy array on the device of the table."""
         return self.xp.asarray(values, device=self.device)
+
+    def empty(self, shape: int | tuple[int, ...], dtype: str = "float64") -> Any:
+        """An array on the device that is written to later."""
+        return self.xp.empty(shape, dtype=getattr(self.xp, dtype), device=self.device)
+
+    def zeros(self, shape: int, dtype: str = "float64") -> Any:
+        """Zeros on the device."""
+        return self.xp.zeros(shape, dtype=getattr(self.xp, dtype), device=self.device)
 
     def value(self, values: Floats) -> Any:
         """One value for all columns, or an array with one for each, on the device."""
