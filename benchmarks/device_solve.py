@@ -4,24 +4,31 @@ Needs PyTorch and array-api-compat; the data are made on the device.
 
 - `solve_multinomial` on a billion columns of two classes, float64 counts on the device,
   Zipf-like as in `solve_wide.py`, with its full certificate: seconds until the answer
-  is on the host, for several lengths of a chunk, beside one addition of the two rows of
-  counts into an array allocated beforehand. Then the same counts as a NumPy array by
-  the compiled core: the supports must be equal and the bounds equal to 1e-9.
+  is on the host, beside one addition of the two rows of counts into an array allocated
+  beforehand; by the compiled pass, which the first call compiles, and by the array API
+  alone, as where it cannot be compiled. Then the same counts as a NumPy array by the
+  compiled core: the supports must be equal and the bounds equal to 1e-9.
 - `solve_bernoulli` on the same table, as presences.
+- Both on the counts as int32, half the bytes.
 - `class_sums` of a CSR tensor (1.6 million rows, 12 million columns, 40 million
   entries), left on the device, and `ClassCounts.from_matrix`, which fetches the table,
   beside the same matrix in SciPy with two threads.
 
 The device is waited for before and after everything that is timed. With --device cpu
 the same code runs on tensors of the host, to see that it runs; by itself the library
-gives these to the compiled core. --profile FILE writes the kernels of one solve.
+gives these to the compiled core. --profile FOLDER writes
+what one solve of each kind does.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
+import io
 import math
+import pstats
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +38,8 @@ from scipy import sparse
 
 from bayesieve import ClassCounts, solve_bernoulli, solve_multinomial
 from bayesieve.counts import class_sums
-from bayesieve.solvers import _device_table
-from bayesieve.utils import _device_arrays
+from bayesieve.solvers import _device_passes
+from bayesieve.utils import _device_arrays, _gpu_programs
 from measurement import option_parser, report, target, timed
 
 SEED = 20240229
@@ -99,85 +106,86 @@ def study_solves(options: argparse.Namespace, m: int, k: int) -> dict[str, Any]:
     data = {"n_features": m, "k": k, "total": float(table.sum()), "bytes": 16 * m}
     print(data)
     rows = table.max(dim=1).values.cpu().numpy()
-    found, there, present = on_device(options, table, rows, k)
+    out = torch.empty_like(table[0])
+    add = partial(torch.add, table[0], table[1], out=out)
+    addition, _ = best_of(options.device, options.repeats, add)
+    print(f"addition: {1e3 * min(addition):.2f} ms")
+    del out, add
+    runs, answers = on_device(options, table, rows, k)
     counts = table.cpu().numpy()
-    host, here = timed(lambda: solve_multinomial(counts, k))
-    host_bernoulli, present_here = timed(
-        lambda: solve_bernoulli(counts, k, class_count=rows)
-    )
-    print(f"on the host: {host:.3f} s, Bernoulli {host_bernoulli:.3f} s")
-    for name, ours, theirs in (
-        ("multinomial", there, here),
-        ("Bernoulli", present, present_here),
-    ):
-        if not np.array_equal(ours.support, theirs.support):
-            raise SystemExit(f"{name}: the supports of device and host differ.")
-    own = min(found["multinomial_seconds_by_chunk"][_device_table.CHUNK_CELLS])
+    host, here = {}, {}
+    solves = solvers(rows, k)
+    for name, solve in solves.items():
+        host[name], here[name] = timed(lambda solve=solve: solve(counts))
+        print(f"{name} on the host: {host[name]:.3f} s")
+    targets = []
+    for (name, way), there in answers.items():
+        if not np.array_equal(there.support, here[name].support):
+            raise SystemExit(f"{name}, {way}: the supports of device and host differ.")
+        told = f"{name}, {way}: relative difference to the host"
+        apart = difference(there.certificate, here[name].certificate)
+        targets.append(target(told, apart, most=1e-9))
+    for name in solves:
+        own = min(runs[name]["compiled"]["seconds"])
+        targets.append(target(f"{name} on the device, seconds", own, most=0.05))
+    found = here["multinomial"].certificate
     return {
         "data": data,
-        **found,
-        "host_seconds": {"multinomial": host, "bernoulli": host_bernoulli},
-        "is_optimal": there.certificate.is_optimal,
-        "nodes": there.certificate.nodes,
-        "targets": [
-            target("multinomial on the device, seconds", own, most=0.05),
-            target(
-                "multinomial, relative difference to the host",
-                difference(there.certificate, here.certificate),
-                most=1e-9,
-            ),
-            target(
-                "Bernoulli, relative difference to the host",
-                difference(present.certificate, present_here.certificate),
-                most=1e-9,
-            ),
-        ],
-        "device_over_addition": own / min(found["addition_seconds"]),
+        "addition_seconds": addition,
+        "runs": runs,
+        "host_seconds": host,
+        "is_optimal": found.is_optimal,
+        "nodes": found.nodes,
+        "targets": targets,
+    }
+
+
+def solvers(rows: np.ndarray, k: int) -> dict[str, Callable[[Any], Any]]:
+    return {
+        "multinomial": lambda counts: solve_multinomial(counts, k),
+        "Bernoulli": lambda counts: solve_bernoulli(counts, k, class_count=rows),
     }
 
 
 def on_device(
     options: argparse.Namespace, table: torch.Tensor, rows: np.ndarray, k: int
-) -> tuple[dict[str, Any], Any, Any]:
-    """What is timed on the device, and both answers."""
+) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
+    """What is timed on the device, and the answers."""
     device, repeats = options.device, options.repeats
-    out = torch.empty_like(table[0])
-    addition, _ = best_of(
-        device, repeats, lambda: torch.add(table[0], table[1], out=out)
-    )
-    print(f"addition: {1e3 * min(addition):.2f} ms")
-    before = 0
-    if device.startswith("cuda"):
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats(device)
-        before = torch.cuda.memory_allocated(device)
-    usual, by_chunk, there = _device_table.CHUNK_CELLS, {}, None
-    for cells in sorted({usual, *(1 << power for power in options.chunks)}):
-        _device_table.CHUNK_CELLS = cells
-        by_chunk[cells], there = best_of(
-            device, repeats, lambda: solve_multinomial(table, k)
-        )
-        mark = ", the library's own" if cells == usual else ""
-        best = 1e3 * min(by_chunk[cells])
-        print(f"multinomial, {cells:,} counts a chunk{mark}: {best:.1f} ms")
-    _device_table.CHUNK_CELLS = usual
-    extra = None
-    if device.startswith("cuda"):
-        extra = torch.cuda.max_memory_allocated(device) - before
-        print(f"device memory beside the table: {extra / 1e6:.0f} MB")
-    bernoulli, present = best_of(
-        device, repeats, lambda: solve_bernoulli(table, k, class_count=rows)
-    )
-    print(f"Bernoulli: {1e3 * min(bernoulli):.1f} ms")
-    if options.profile:
-        profile(options, lambda: solve_multinomial(table, k))
-    found = {
-        "addition_seconds": addition,
-        "multinomial_seconds_by_chunk": by_chunk,
-        "bernoulli_seconds": bernoulli,
-        "extra_device_bytes": extra,
-    }
-    return found, there, present
+    compiling = _device_passes.gpu_program
+    runs: dict[str, Any] = {}
+    answers = {}
+    for name, solve in solvers(rows, k).items():
+        runs[name] = {}
+        for way in ("compiled", "int32, compiled", "array API"):
+            _device_passes.gpu_program = (
+                compiling if "compiled" in way else lambda *_: None
+            )
+            given = table.int() if "int32" in way else table
+            before = 0
+            if device.startswith("cuda"):
+                torch.cuda.empty_cache()
+                torch.cuda.reset_peak_memory_stats(device)
+                before = torch.cuda.memory_allocated(device)
+            run = partial(solve, given)
+            first, _ = timed(waiting(device, run))
+            seconds, answers[name, way] = best_of(device, repeats, run)
+            runs[name][way] = {"seconds": seconds, "first": first}
+            told = f"{name}, {way}: {1e3 * min(seconds):.1f} ms, first {first:.2f} s"
+            if device.startswith("cuda"):
+                extra = torch.cuda.max_memory_allocated(device) - before
+                runs[name][way]["extra_device_bytes"] = extra
+                told += f", {extra / 1e6:.0f} MB beside the table"
+            print(told)
+            if options.profile:
+                name_of = f"{name}_{way}".replace(" ", "_").replace(",", "")
+                profile(options.profile / f"{name_of}.txt", device, run)
+            del given, run
+    _device_passes.gpu_program = compiling
+    compiled = [one for one in _gpu_programs._PROGRAMS.values() if one is not None]
+    if device.startswith("cuda") and not compiled:
+        raise SystemExit("No pass could be compiled.")
+    return runs, answers
 
 
 def csr_tensor(n_rows: int, m: int, each: int, device: str) -> torch.Tensor:
@@ -224,20 +232,24 @@ def study_sums(options: argparse.Namespace, n_rows: int, m: int) -> dict[str, An
     }
 
 
-def profile(options: argparse.Namespace, run: Callable[[], Any]) -> None:
-    """Write what the device does in one solve, the longest first."""
+def profile(path: Path, device: str, run: Callable[[], Any]) -> None:
+    """Write what the device, and Python, do in one solve, the longest first."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as recording
 
     activities = [ProfilerActivity.CPU]
-    if options.device.startswith("cuda"):
+    if device.startswith("cuda"):
         activities.append(ProfilerActivity.CUDA)
     with recording(activities=activities) as found:
-        waiting(options.device, run)()
+        waiting(device, run)()
     order = "cuda_time_total" if len(activities) == 2 else "cpu_time_total"
-    options.profile.write_text(
-        found.key_averages().table(sort_by=order, row_limit=40), encoding="utf-8"
-    )
+    python = cProfile.Profile()
+    python.runcall(waiting(device, run))
+    told = io.StringIO()
+    pstats.Stats(python, stream=told).sort_stats("tottime").print_stats(40)
+    table = found.key_averages().table(sort_by=order, row_limit=30)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(table + told.getvalue(), encoding="utf-8")
 
 
 def device_told(device: str) -> dict[str, Any]:
@@ -256,14 +268,7 @@ def main() -> None:
     parser.add_argument("--features", type=int, help="columns of the solves")
     parser.add_argument("--k", type=int, help="features to select")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "--chunks",
-        type=int,
-        nargs="*",
-        default=[21, 22, 23, 24, 25, 26],
-        help="counts of a chunk, as powers of two",
-    )
-    parser.add_argument("--profile", type=Path, help="where the profile goes")
+    parser.add_argument("--profile", type=Path, help="the folder of the profiles")
     options = parser.parse_args()
     full = options.device.startswith("cuda") and not options.quick
     features = options.features or (1_000_000_000 if full else 2_000_000)

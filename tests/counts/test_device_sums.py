@@ -49,8 +49,11 @@ LIBRARY_OF = {
     csr_cupy: on_cupy,
 }
 
-# PyTorch says once for each process that its CSR tensors are new.
-pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")
+# PyTorch says once for each process that its CSR tensors are new, and unchecked.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Sparse invariant checks are:UserWarning"),
+]
 
 
 @pytest.fixture(params=LIBRARY_OF)

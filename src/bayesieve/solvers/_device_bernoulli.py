@@ -94,7 +94,7 @@ def leading_columns(
 def _leading_at_once(
     table: DeviceTable, rows: Floats, alpha: Floats, n: int, floor: float
 ) -> tuple[NDArray[np.int64], Floats, float] | None:
-    """The same by one compiled pass; None where it cannot be run, or tells too little."""
+    """The same by one compiled pass; None where there is none, or too little room."""
     if floor <= 0:
         return None
     room = max(_ROOM, table.shape[1] // _SHARE_OF_ROOM)

@@ -117,7 +117,7 @@ class DeviceColumns(ColumnTable):
         return passed.class_sums, passed.whole, passed.n_filled, kept
 
     def _scanned_by_chunks(self, floor: float) -> tuple[Floats, Floats, int, Any]:
-        """Class sums and sums of G log G by parts, filled columns, those of large total.
+        """Class sums, sums of G log G by parts, filled columns, those of large total.
 
         The latter, and their counts, stay on the device; None if they are too many.
         """

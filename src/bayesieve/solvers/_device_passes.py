@@ -27,7 +27,7 @@ _MOST_CLASSES = 16
 
 @dataclass(frozen=True)
 class FoundCounts:
-    """What a pass over counts found; columns on the device, sorted, None if too many."""
+    """What a pass over counts found; columns on the device, None if too many."""
 
     class_sums: Floats  # of each block, (n, K)
     whole: Floats  # sum of G log G of each block

@@ -120,7 +120,9 @@ def to_host(array: Any) -> np.ndarray:
     if _is_of(array, "torch", "Tensor"):
         array = array.detach()
         if array.device.type == "cuda" and array.nbytes <= _PINNED_BYTES:
-            fetched = array.to("cpu", non_blocking=True)  # into pages that stay in place
+            fetched = array.to(
+                "cpu", non_blocking=True
+            )  # into pages that stay in place
             sys.modules["torch"].cuda.current_stream(array.device).synchronize()
             return np.array(fetched.numpy())
         return np.asarray(array.cpu().numpy())

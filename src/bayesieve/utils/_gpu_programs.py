@@ -44,7 +44,7 @@ class GpuProgram:
         raise NotImplementedError
 
 
-def gpu_program(source: str, macros: dict[str, str | int], counts: Any) -> Any:
+def gpu_program(source: str, macros: dict[str, int], counts: Any) -> Any:
     """The program for counts (K, m), their type being ``COUNT``; None if there is none.
 
     Their columns must be neighbours in memory.
@@ -54,7 +54,7 @@ def gpu_program(source: str, macros: dict[str, str | int], counts: Any) -> Any:
     c_name = _C_NAMES.get(str(counts.dtype).removeprefix("torch."))
     if make is None or c_name is None or column_step(counts) != 1:
         return None
-    given = {"COUNT": c_name, **macros}
+    given = {"COUNT": c_name} | {name: str(value) for name, value in macros.items()}
     options = tuple(f"-D{name}={value}" for name, value in given.items())
     key = source, options, f"{library} {counts.device}"
     if key not in _PROGRAMS:
