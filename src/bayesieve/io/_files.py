@@ -8,9 +8,11 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from bayesieve.io._arrow import Arrow
@@ -119,13 +121,14 @@ def _matches(pattern: str, hint: str) -> list[str]:
     refuse_address(pattern)
     if os.path.isdir(pattern):
         raise IsADirectoryError(
-            f"{pattern!r} is a folder. Hint: a glob such as "
-            f"{os.path.join(pattern, '*.csv')!r} names the files in it."
+            f"{pattern!r} is a folder. Hint: a glob such as {_glob_of(pattern)!r} "
+            "names the files in it."
         )
     if os.path.exists(pattern):
         raise ValueError(
             f"{pattern!r} is a stream, and data must be in files, which may be read "
-            "more than once. Hint: - reads standard input, and keeps a copy."
+            "more than once. Hint: - reads a table from standard input, and keeps a "
+            "copy; sequences must be in files, packed or not."
         )
     if glob.has_magic(pattern):
         found = [p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p)]
@@ -135,6 +138,23 @@ def _matches(pattern: str, hint: str) -> list[str]:
     endings = [ending for own in FORMATS for ending in own.endings]
     near = near_hint(pattern, [*endings, *PACKED_ENDINGS])
     raise FileNotFoundError(f"There is no file {pattern!r}.{near or hint}")
+
+
+def _glob_of(folder: str) -> str:
+    """A glob for most of the files of a folder, or else of the folders in it."""
+    for inner in ("*", os.path.join("*", "*")):
+        found = islice(glob.iglob(os.path.join(glob.escape(folder), inner)), 1000)
+        endings = Counter(_whole_ending(path) for path in found if format_of(path))
+        if endings:
+            ending = endings.most_common(1)[0][0]
+            return os.path.join(folder, f"{inner}{ending}")
+    return os.path.join(folder, "*.csv")
+
+
+def _whole_ending(path: str) -> str:
+    """What tells the format of a file, and how it is packed."""
+    stem = os.path.splitext(without_packing(path))[0]
+    return os.path.basename(path)[len(os.path.basename(stem)) :]
 
 
 # ------------------------------------------------------------------------------- files
