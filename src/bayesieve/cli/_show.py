@@ -181,7 +181,8 @@ def show_evaluation(found: dict[str, Any], unit: str, terminal: Terminal) -> Non
 
     title = f"On {found['rows']:,} held-out rows"
     if found["splits"] > 1:
-        title = f"On {found['splits']} times {found['rows']:,} held-out rows"
+        # Those of a class fall into splits unevenly: only their sum is one number.
+        title = f"On {found['scored_rows']:,} held-out rows of {found['splits']} splits"
     names = [own["name"] for own in found["contenders"]]
     width = max(display_width(title), *(display_width(own) + 2 for own in names)) + 2
     width = max(min(width, terminal.width - 32), 12)

@@ -246,6 +246,7 @@ class Evaluation:
         return {
             "rows": self.split_rows,
             "splits": self.splits,
+            "scored_rows": self.n_rows,
             "accuracy": self.accuracy,
             "accuracy_low": self.interval[0],
             "accuracy_high": self.interval[1],

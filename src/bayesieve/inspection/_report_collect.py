@@ -66,8 +66,9 @@ def collect_report(
         feature; by default its ``counts_``.
     evaluation : dict, optional
         How it did on other rows, all optional: ``rows`` and ``splits`` (1: one part
-        held out; more: repeated at random), ``accuracy`` with its 95 % interval
-        ``accuracy_low`` and ``accuracy_high``, ``balanced_accuracy``, ``log_loss``,
+        held out; more: repeated at random, ``scored_rows`` in all), ``accuracy`` with
+        its 95 % interval ``accuracy_low`` and ``accuracy_high``,
+        ``balanced_accuracy``, ``log_loss``,
         ``all_features_accuracy``, ``all_features_log_loss``, ``majority_accuracy``,
         ``majority`` (the largest class), ``prior_log_loss``, ``calibration``
         (`Calibration.as_dict`), ``contenders``, ``confusion``, ``per_class`` and

@@ -240,6 +240,7 @@ _weighed = record(
 _evaluation = record(
     rows=_some_size,
     splits=_some_size,
+    scored_rows=_some_size,
     accuracy=_some_share,
     accuracy_low=_some_share,
     accuracy_high=_some_share,

@@ -334,8 +334,11 @@ def measured_on(data: ReportData) -> str:
     these = "1 row" if rows == 1 else f"{rows:,} rows" if rows else "rows"
     told = "Measured on rows that the model has not learnt from."
     if rows and splits and splits > 1:
+        in_all = found.get("scored_rows")
+        if in_all:  # parts of one class each differ in size by a row or so
+            these = f"{in_all:,} rows"
         told = (
-            f"Measured on {these} held out at random, {splits:,} times; each "
+            f"Measured on {these} held out at random in {splits:,} splits; each "
             "time the model learnt from the others."
         )
     elif rows:
