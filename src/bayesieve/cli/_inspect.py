@@ -74,25 +74,45 @@ def _show_sequences(
     files: DataFiles, arguments: argparse.Namespace, terminal: Terminal
 ) -> None:
     """Print one line a file: its records, its letters and those that are no bases."""
-    from bayesieve.sequences._reading import letter_counts
+    from bayesieve.io._bad_rows import BadRows
+    from bayesieve.sequences._reading import MOST_OTHERS, letter_counts
 
-    facts = []
+    facts: list[dict[str, Any]] = []
+    bad_rows = BadRows(files.skip_bad_rows)
+    for problem in files.unreadable.values():
+        bad_rows.found(1, problem)
     for path in files.paths:
-        records, letters, others = letter_counts(path)
+        try:
+            records, letters, others = letter_counts(path)
+        except (ValueError, OSError) as error:
+            if not bad_rows.skip:
+                raise
+            bad_rows.found(1, str(error))
+            continue
         sizes = {"records": records, "letters": letters, "other_letters": others}
         facts.append({"file": path} | sizes)
         if not arguments.json:
-            bases = "all of them bases or N"
+            bases = ", all of them bases or N"
             if others:
-                bases = f"{_share(others, letters)} of them neither bases nor N"
+                bases = f", {_share(others, letters)} of them neither bases nor N"
+            size = _number(letters, "letter") + bases if letters else "no letters"
             terminal.paragraph(
-                f"{plain_text(path)}: {_number(records, 'record')}, "
-                f"{_number(letters, 'letter')}, {bases}."
+                f"{plain_text(path)}: {_number(records, 'record')}, {size}."
             )
+    bad_rows.warn()
     if arguments.json:
-        print(json.dumps(facts if len(facts) > 1 else facts[0], indent=2))
+        print(json.dumps(facts[0] if len(facts) == 1 else facts, indent=2))
         return
     terminal.line()
+    if any(own["other_letters"] > MOST_OTHERS * own["letters"] for own in facts):
+        terminal.paragraph(
+            "select takes DNA and RNA, and at most half other letters, or files of "
+            "any kind with --alphabet bytes."
+        )
+        return
+    if not facts or not all(own["letters"] for own in facts):
+        terminal.paragraph("There is nothing to count in a file without letters.")
+        return
     terminal.line("Try next:")
     words = ["bayesieve", "select", *arguments.data, "--labels", "FILE"]
     each = " --records" if len(files.paths) == 1 else ""

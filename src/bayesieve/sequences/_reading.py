@@ -17,14 +17,21 @@ from bayesieve.io._containers import UNPACKING_ERRORS, Packed, looked_into
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 
-__all__ = ["Piece", "letter_counts", "read_headers", "read_pieces", "read_records"]
+__all__ = [
+    "MOST_OTHERS",
+    "Piece",
+    "letter_counts",
+    "read_headers",
+    "read_pieces",
+    "read_records",
+]
 
 #: Bytes of a piece: long enough that threads share its windows.
 PIECE_BYTES = 8 << 20
 #: What the numbers of bases are written as.
 _LETTERS = np.frombuffer(b"ACGTN", dtype=np.uint8)
 #: Share of letters that stand for no base, N apart, above which a file is none of DNA.
-_MOST_OTHERS = 0.5
+MOST_OTHERS = 0.5
 
 
 @dataclass(frozen=True)
@@ -122,9 +129,14 @@ def letter_counts(path: str) -> tuple[int, int, int]:
     reader = _core.SequenceReader(0, False)
     packed = looked_into(path, repr(path))
     with _damage_told(packed, repr(path)), packed.open() as stream:
-        while chunk := stream.read(PIECE_BYTES):
-            reader.read(np.frombuffer(chunk, dtype=np.uint8))
-    reader.finish()
+        try:
+            while chunk := stream.read(PIECE_BYTES):
+                reader.read(np.frombuffer(chunk, dtype=np.uint8))
+            reader.finish()
+        except ValueError as error:
+            raise ValueError(
+                f"{path!r} must hold sequences as FASTA or FASTQ; {error}."
+            ) from None
     return reader.records, reader.letters, reader.others
 
 
@@ -170,7 +182,7 @@ def _sequences(
             f"{shown} must hold sequences as FASTA or FASTQ. Got {reader.records} "
             "records and no base."
         )
-    if reader.others > _MOST_OTHERS * reader.letters:
+    if reader.others > MOST_OTHERS * reader.letters:
         raise ValueError(
             f"{shown} must hold DNA or RNA: the letters A, C, G, T or U, and N. Got "
             f"{reader.others / reader.letters:.0%} other letters, as in proteins or "
