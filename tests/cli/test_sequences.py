@@ -6,15 +6,26 @@ import csv
 import gzip
 import io
 import json
+import os
+import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.files import run_script, write_csv, write_genomes, write_reviews
+from tests.cli.files import (
+    SCRIPT,
+    run_script,
+    write_csv,
+    write_genomes,
+    write_reviews,
+)
+from tests.patience import HANGS
 
 from bayesieve import SparseSequenceNB, load_model
 from bayesieve.cli import main
 from bayesieve.cli._held_out import held_out
+from bayesieve.cli._terminal import Terminal
 from bayesieve.naive_bayes import _sparse_sequence
 from bayesieve.sequences import read_records
 
@@ -211,6 +222,23 @@ def test_ways_to_name_files(named, made, folder, tmp_path, capsys):
     assert found["features"][0]["copies"] == 29
 
 
+@pytest.mark.parametrize(
+    "folder_of", ["./genomes/", "genomes/../genomes/", "{}/genomes/"]
+)
+def test_spellings_of_a_path(folder_of, made, folder, tmp_path, capsys):
+    own = folder_of.format(folder)
+    rows = [(f"{own}{name}.fasta", label) for name, label in made[2].items()]
+    table = write_csv(tmp_path / "t.csv", ("path", "y"), rows)
+    options = ["--labels", table, "-k", "1", "--quick"]
+    found = selected(capsys, "genomes/*.fasta", *options)
+    assert found["features"][0]["copies"] == 29
+    assert not [told for told in found["warnings"] if "name none of" in told]
+    # Two spellings of one file are one name.
+    write_csv(table, ("path", "y"), [*rows, ("genomes/g0.fasta", "susceptible")])
+    line = refused(capsys, "select", "genomes/*.fasta", *options)
+    assert "more than once, with the labels" in line
+
+
 def test_other_labels_options_and_models(folder, capsys, tmp_path):
     towns = selected(capsys, "genomes/*.fasta", *LABELS, "--label", "town", "-k", "1")
     assert towns["classes"] == ["Oslo", "Rome"]
@@ -373,10 +401,125 @@ def test_inspect_counts_records_and_letters(folder, tmp_path, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert "all.fasta: 24 records, 12,480 letters, all of them bases or N." in out
     assert "1 record, 10 letters, 60 % of them neither bases nor N." in out
-    assert "--labels FILE" in out
+    assert main(["inspect", "all.fasta"]) == 0
+    assert "--labels FILE" in capsys.readouterr().out
     assert main(["inspect", str(protein), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["records"], found["letters"], found["other_letters"]) == (1, 10, 6)
+
+
+def test_inspect_names_the_file_and_offers_what_can_be_done(folder, tmp_path, capsys):
+    odd, empty, protein = (tmp_path / own for own in ("odd.fa", "empty.fa", "p.faa"))
+    odd.write_text("@r\nACGT\n+\n")
+    empty.write_text("")
+    protein.write_text(">p\nMKVLAAGIVG\n")
+    line = refused(capsys, "inspect", odd)
+    assert main(["inspect", "all.fasta", str(odd), "--skip-bad-rows"]) == 0
+    assert "1 bad row was left out" in capsys.readouterr().err
+    assert f"{str(odd)!r} must hold sequences as FASTA or FASTQ; line" in line
+    assert main(["inspect", str(empty)]) == 0
+    out = capsys.readouterr().out
+    assert "0 records, no letters." in out
+    assert "select" not in out
+    assert main(["inspect", str(protein)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "select takes DNA and RNA, and at most half other letters" in out
+    assert "--labels" not in out
+
+
+# -------------------------------------------------------------------- files left out
+
+
+@pytest.fixture
+def damaged(made, folder, tmp_path):
+    """Copies of the genomes, three of which cannot be read, and their labels."""
+    for path in Path("genomes").iterdir():
+        (tmp_path / path.name).write_text(path.read_text())
+    whole = gzip.compress(Path("genomes/g3.fasta").read_bytes())
+    (tmp_path / "g3.fasta").unlink()
+    (tmp_path / "g3.fasta.gz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "g4.fasta").write_text("")
+    (tmp_path / "g5.fasta").unlink()
+    (tmp_path / "g5.fasta.gz").write_bytes(whole[:5])
+    return tmp_path
+
+
+def test_files_that_cannot_be_read_are_left_out(damaged, capsys):
+    data = [*map(str, [damaged / "g*", *LABELS])]
+    told = "warning: 3 bad rows were left out. The first: "
+    assert "begins as a gzip" in refused(capsys, "predict", "a.model", *data)
+    found = selected(capsys, *data, "-k", "1", *ALL, "--skip-bad-rows")
+    assert found["train_rows"] == 21
+    assert found["data"] == "g0.fasta and 20 more"
+    assert found["features"][0]["copies"] == 29
+    assert any(own.startswith(told) for own in found["warnings"])
+    assert main(["predict", "a.model", *data, "--skip-bad-rows"]) == 0
+    captured = capsys.readouterr()
+    assert len(rows_of(captured.out)) == 21
+    assert "100.0 % of 21 labelled rows" in captured.err
+    assert told in captured.err
+    for command in (["explain", "--rows", "99"], ["compare", "a.model"]):
+        assert main([*command, "a.model", *data, "--skip-bad-rows"]) == 0
+        assert "3 bad rows were left out" in capsys.readouterr().err
+    options = ["--records", "-k", "1", *ALL, "--skip-bad-rows"]
+    assert selected(capsys, *data, *options)["train_rows"] == 21
+
+
+def test_no_file_that_can_be_read(damaged, capsys):
+    data = [damaged / "g4.fasta", damaged / "g5.fasta.gz"]
+    for command in (["select", *data, *LABELS], ["predict", "a.model", *data]):
+        line = refused(capsys, *command, "--skip-bad-rows")
+        assert "no file of 2 can be read. The first:" in line
+
+
+def test_files_without_a_label_are_not_in_the_name_of_the_data(
+    folder, tmp_path, capsys
+):
+    table = write_csv(
+        tmp_path / "t.csv", ("f", "y"), [(f"g{i}", "ab"[i % 3 == 0]) for i in range(20)]
+    )
+    options = ["--labels", table, "-k", "1", "--quick", "--skip-bad-rows"]
+    found = selected(capsys, "genomes/*.fasta", *options)
+    assert found["data"] == "g0.fasta and 19 more"
+
+
+def test_names_of_files_that_are_no_text_can_be_told(folder, tmp_path):
+    name = os.fsencode(tmp_path) + b"/g\xff.fasta"
+    try:
+        with open(name, "wb") as file:
+            file.write(Path("genomes/g0.fasta").read_bytes())
+    except OSError:
+        pytest.skip("names of files are text here")
+    command = [str(SCRIPT), "predict", "a.model", name]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=HANGS)
+    assert name in done.stdout
+    out = tmp_path / "out.csv"
+    subprocess.run([*command, "--out", out], check=True, timeout=HANGS)
+    assert name in out.read_bytes()
+    done = subprocess.run([*command, "--json"], capture_output=True, timeout=HANGS)
+    assert os.fsencode(json.loads(done.stdout)["file"]) == name
+
+
+# ----------------------------------------------------------------------- wide names
+
+
+def test_k_mers_are_shown_whole(folder, tmp_path, capsys, monkeypatch):
+    [name] = load_model("a.model").support_terms_
+    assert main(["explain", "a.model", "genomes/g0.fasta"]) == 0
+    assert name in capsys.readouterr().out
+    assert main(["path", "genomes/*.fasta", *LABELS, "--sizes", "1,2"]) == 0
+    assert name in capsys.readouterr().out
+    monkeypatch.setattr(Terminal, "_columns", lambda self: 100)
+    assert main(["compare", "a.model", "a.model"]) == 0
+    assert name in capsys.readouterr().out
+
+
+def test_held_out_rows_add_up(folder, capsys):
+    assert main(["select", "genomes/*.fasta", *LABELS, "-k", "1"]) == 0
+    out = capsys.readouterr().out
+    [told] = re.findall(r"On (\d+) held-out rows of 10 splits", out)
+    by_class = re.findall(r"^  (?:resistant|susceptible) +(\d+) ", out, re.M)
+    assert int(told) == sum(map(int, by_class))
 
 
 # ------------------------------------------------------------------------------ errors
@@ -438,6 +581,11 @@ TWO = ["genomes/g0.fasta", "genomes/g1.fasta"]
         (["labels.csv", "--length", "4"], "--length is for FASTA and FASTQ"),
         (["all.fasta", "--records"], "--records needs --labels FILE"),
         (["all.fasta", *LABELS], "names the files: 'all.fasta' is in none of"),
+        (["all.fasta", *LABELS], "Hint: its names are those of records: --records"),
+        ([*TWO, *LABELS, "--label", "sample"], "Got 'sample', which names the files"),
+        (["genomes"], "a glob such as 'genomes/*.fasta' names the files in it"),
+        (["by_label"], "a glob such as 'by_label/*/*.fna.gz' names the files in it"),
+        (["-", *LABELS], "sequences must be in files"),
         ([*TWO, *LABELS, "--length", "32"], "--length, the length of a k-mer, must be"),
         ([*TWO, *LABELS, "--ngrams", "2"], "--ngrams is for texts"),
         ([*TWO, *LABELS, "--text", "x"], "--text is for texts"),
@@ -462,6 +610,18 @@ def test_standard_input_is_no_row(made):
     assert done.returncode == 2
     assert "sequences must be in files" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    # It need not be read for that.
+    done = run_script("predict", "a.model", "-", cwd=made[0], input="")
+    assert "sequences must be in files" in done.stderr
+
+
+def test_a_pipe_has_no_name_for_a_row(made, tmp_path, capsys):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no pipes with names here")
+    os.mkfifo(tmp_path / "pipe")
+    line = refused(capsys, "predict", made[0] / "a.model", tmp_path / "pipe")
+    assert "reads a table from standard input" in line
+    assert "sequences must be in files" in line
 
 
 def test_what_other_commands_refuse(folder, zoo, tmp_path, capsys):
@@ -471,6 +631,12 @@ def test_what_other_commands_refuse(folder, zoo, tmp_path, capsys):
     assert "takes files of sequences, FASTA or FASTQ. Got 'labels.csv'" in line
     line = refused(capsys, "predict", "a.model", *TWO, "--keep", "town")
     assert "--keep is for tables" in line
+    line = refused(capsys, "predict", "a.model", *TWO, "--text", "x")
+    assert "--text is for texts. Got sequences" in line
+    line = refused(capsys, "predict", "a.model", *TWO, "--label", "x")
+    assert "--label names a column of the table that --labels FILE names" in line
+    line = refused(capsys, "explain", "a.model", *TWO, "--by-column")
+    assert "--by-column is for models of mixed tables. Got 'a.model', a Spars" in line
     line = refused(capsys, "predict", "a.model", zoo / "cut.fna.gz", "--records")
     assert "is cut off or damaged" in line
     assert "is cut off or damaged" in refused(capsys, "inspect", zoo / "cut.fna.gz")
@@ -481,6 +647,10 @@ def test_what_other_commands_refuse(folder, zoo, tmp_path, capsys):
     assert (
         "takes tables or texts. Got 'genomes/g0.fasta', which holds sequences" in line
     )
+    line = refused(capsys, "predict", texts, reviews, "--records")
+    assert "--records is for models of sequences. Got" in line
+    line = refused(capsys, "explain", texts, reviews, "--by-column")
+    assert "--by-column is for models of mixed tables" in line
     # One file for each class: none can be held out, and there is a model all the same.
     found = selected(capsys, *TWO, "--labels", zoo / "miss.csv", "-k", "1")
     assert found["evaluation"] is None

@@ -6,7 +6,14 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["EXIT_ERROR", "EXIT_INTERRUPTED", "EXIT_OK", "Command", "CommandError"]
+__all__ = [
+    "EXIT_ERROR",
+    "EXIT_INTERRUPTED",
+    "EXIT_OK",
+    "Command",
+    "CommandError",
+    "refuse_options",
+]
 
 EXIT_OK = 0
 EXIT_ERROR = 2
@@ -32,3 +39,13 @@ class Command:
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int | None]
     examples: tuple[str, ...] = ()
+
+
+def refuse_options(
+    arguments: argparse.Namespace, options: tuple[str, ...], takes: str, data: str
+) -> None:
+    """Stop at an option that would do nothing."""
+    for option in options:
+        if getattr(arguments, option, None):
+            shown = f"--{option.replace('_', '-')}"
+            raise CommandError(f"{shown} is for {takes}. Got {data}.")

@@ -54,8 +54,8 @@ def _run(arguments: argparse.Namespace) -> None:
         found = compare_models(*map(load_model, paths))
     else:
         saved = [SavedModel.read(path) for path in paths]
-        as_bytes = all(own.takes_bytes for own in saved)
-        files = DataFiles.of(arguments, as_bytes=as_bytes)
+        # Files are bytes only where both models take them so.
+        files = min(saved, key=lambda own: own.takes_bytes).files(arguments)
         scored = [ScoredRows.of(own, files, arguments) for own in saved]
         predictions, places = _predictions(scored, files)
         found = compare_models(*(own.model for own in saved))
@@ -100,7 +100,7 @@ def _predictions(
                 places.append(f"{first.path}:{place}" if several else place)
             done += chances.shape[0]
             bar.update(done, "rows")
-    bad_rows.warn("; rows are numbered without them")
+    bad_rows.warn("; rows are numbered without them" if names_rows else "")
     return tally.result(), places
 
 
@@ -184,13 +184,19 @@ def _feature(own: ComparedFeature) -> Row:
 
 
 def _table(rows: list[Row], terminal: Terminal, numbers_from: int = 99) -> None:
-    """Print rows under their header; columns of numbers are aligned to the right."""
+    """Print rows under their header; columns of numbers are aligned to the right.
+
+    The first one, of names, gets what the others leave.
+    """
     n_columns = len(rows[0])
     most = max(terminal.width // min(n_columns, 3) - 4, 12)
-    widths = [
-        min(max(display_width(plain_text(row[c])) for row in rows), most)
-        for c in range(n_columns)
+    whole = [
+        max(display_width(plain_text(row[c])) for row in rows) for c in range(n_columns)
     ]
+    widths = [min(own, most) for own in whole]
+    widths[0] = min(
+        whole[0], max(most, terminal.width - sum(widths[1:]) - 2 * n_columns)
+    )
     for place, row in enumerate(rows):
         cells = [
             terminal.fit(text, width, right=c >= numbers_from)

@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayesieve.cli._command import Command
-from bayesieve.cli._files import DataFiles, check_model_file
+from bayesieve.cli._command import Command, refuse_options
+from bayesieve.cli._files import check_model_file
 from bayesieve.cli._options import (
     add_data_arguments,
     add_sequence_arguments,
@@ -27,6 +27,7 @@ __all__ = ["EXPLAIN"]
 
 _NUMBERS = 10  # columns of the nats
 _ODDS = 13  # "x 3.62e+303" and what keeps it apart
+_SHORTEST_BAR, _LONGEST_BAR = 6, 12  # to either side
 _LARGEST = 700.0  # nats whose odds are still a number
 
 
@@ -65,7 +66,10 @@ def _run(arguments: argparse.Namespace) -> None:
     from bayesieve.io._bad_rows import BadRows
 
     saved = SavedModel.read(arguments.model)
-    files = DataFiles.of(arguments, as_bytes=saved.takes_bytes)
+    files = saved.files(arguments)
+    if not hasattr(saved.model, "partitions_"):  # it has no pairs
+        named = f"{arguments.model!r}, a {type(saved.model).__name__}"
+        refuse_options(arguments, ("by_column",), "models of mixed tables", named)
     scored = ScoredRows.of(saved, files, arguments)
     if files.notes:
         tell(" ".join(files.notes))
@@ -88,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> None:
             elif header is not None:
                 where += f", {header}"
             _show(own, other, where, arguments.top, terminal)
-    bad_rows.warn("; rows are numbered without them")
+    bad_rows.warn("" if scored.rows_are_files else "; rows are numbered without them")
 
 
 def _explained(
@@ -153,9 +157,11 @@ def _show(
     terminal.paragraph(f"{where}: {own.title()}", "bold")
     lines = own.lines(most)
     rest = terminal.width - 2 - _NUMBERS - _ODDS - 2
-    name = min(max(len(line[0]) for line in lines) + 2, rest // 2)
-    value = min(max(len(line[1]) for line in lines) + 2, rest // 3)
-    half = min(max((rest - name - value - 1) // 2, 3), 12)
+    value = min(max(len("value"), *(len(line[1]) for line in lines)) + 2, rest // 3)
+    # Bars make way for names: a part of a k-mer is another one.
+    most = max(rest // 2, rest - value - 2 * _SHORTEST_BAR - 1)
+    name = min(max(len(line[0]) for line in lines) + 2, most)
+    half = min(max((rest - name - value - 1) // 2, 3), _LONGEST_BAR)
     sizes = [abs(nats) for *_, nats in lines[1:-1] if math.isfinite(nats)]
     largest = max(sizes, default=0.0) or 1.0
     heading = f"{'term':{name}}{'value':{value}}{'nats':>{_NUMBERS}}{'odds':>{_ODDS}}"

@@ -65,6 +65,14 @@ class DataFiles:
 
     They are read as `options` say; rows that cannot be read may be left out. With
     `as_bytes` nobody looks into them: each is a row of bytes.
+
+    Attributes
+    ----------
+    paths : list of str
+        Without the files that were left out.
+    unreadable : dict of str to str
+        Files of sequences that could not be opened, and why, where bad rows are left
+        out.
     """
 
     def __init__(
@@ -80,11 +88,14 @@ class DataFiles:
 
         self.paths = find_files(patterns)
         self.skip_bad_rows, self.options = skip_bad_rows, options
+        self.unreadable: dict[str, str] = {}
         self._files: list[DataFile] = []
         if as_bytes:
             self.format: Format | None = Bytes()
             return
         formats: dict[Format | None, str] = {}
+        if skip_bad_rows:
+            self._leave_out_unopened()
         self._files = open_files(self.paths, options=options)
         for file in self._files:
             formats.setdefault(None if file.is_saved else file.format, file.path)
@@ -110,6 +121,30 @@ class DataFiles:
         return cls(
             arguments.data, skip_bad_rows=skip, options=options, as_bytes=as_bytes
         )
+
+    def _leave_out_unopened(self) -> None:
+        """A file of sequences may be a row, and one that cannot be opened a bad one."""
+        from bayesieve.io._files import format_of, open_files
+
+        for path in self.paths:
+            named = format_of(path)
+            if named is not None and named.is_sequences:
+                try:
+                    open_files([path], options=self.options)
+                except (ValueError, OSError) as error:
+                    self.unreadable[path] = str(error)
+        self.keep_only([own for own in self.paths if own not in self.unreadable])
+
+    def keep_only(self, paths: Sequence[str]) -> None:
+        """Do without the other files; there must be one that can be read."""
+        if not paths and self.unreadable:
+            first = next(iter(self.unreadable.values()))
+            raise CommandError(
+                f"no file of {len(self.unreadable):,} can be read. The first: {first}"
+            )
+        kept = set(paths)
+        self.paths = list(paths)
+        self._files = [file for file in self._files if file.path in kept]
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from bayesieve.cli._options import (
 from bayesieve.cli._rules import add_rule_arguments, rules_from
 from bayesieve.cli._show import finite
 from bayesieve.cli._sources import open_data
-from bayesieve.cli._terminal import Terminal, plain_text
+from bayesieve.cli._terminal import Terminal, display_width, plain_text
 from bayesieve.cli._told import told_so_far
 
 __all__ = ["PATH"]
@@ -149,6 +149,9 @@ def _show(
     terminal.line()
     bar = 16 if terminal.width >= 72 else 8
     width = terminal.width - 2 - 7 - 11 - 2 - bar - 2 - 10 - 2
+    names = [name for row in rows for name in row["entering"][:1]]
+    if max(map(len, names), default=0) > width:  # a part of a k-mer is another one
+        bar, width = 8, width + bar - 8
     heading = f"  {'k':>7}{'gain':>11}  {'':{bar}}  {'short by':>10}"
     if width >= 8:
         heading += f"  new {unit}"
@@ -167,9 +170,8 @@ def _show(
         pad = " " * (bar - len(terminal._blocks(row["gain"] / largest, bar)[1]))
         line += f"{filled}{pad}  {proven:>10}"
         if width >= 8:
-            told = ", ".join(row["entering"])
-            if marks:
-                told = f"<- {' and '.join(marks)}; {told}"
+            mark = f"<- {' and '.join(marks)}" if marks else ""
+            told = _within(row["entering"], mark, width)
             line += "  " + terminal.fit(told, width).rstrip()
         elif marks:
             line += f"  <- {' and '.join(marks)}"
@@ -183,6 +185,21 @@ def _show(
     by_elbow = outcome["elbow"] <= outcome["largest_advised"]
     size = outcome["elbow"] if by_elbow else "1se"
     terminal.line(f"  {_select_command(arguments)} -k {size}")
+
+
+def _within(names: list[str], mark: str, width: int) -> str:
+    """A mark and as many names as there is room for, whole if one of them fits."""
+    before = f"{mark}; " if mark and names else mark
+    told = before + ", ".join(names)
+    if display_width(plain_text(told)) <= width:
+        return told
+    if len(names[0]) > width - len(before):  # the name says more than where it stands
+        before = ""
+    for n in range(len(names) - 1, 0, -1):
+        told = f"{before}{', '.join(names[:n])}, ..."
+        if display_width(plain_text(told)) <= width:
+            return told
+    return before + names[0]
 
 
 def _advice(outcome: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from bayesieve.cli._command import Command
-from bayesieve.cli._files import DataFiles, check_model_file, expanded
+from bayesieve.cli._files import check_model_file, expanded
 from bayesieve.cli._findings import findings_line, write_findings
 from bayesieve.cli._options import (
     add_data_arguments,
@@ -17,6 +17,7 @@ from bayesieve.cli._output import check_outputs
 from bayesieve.cli._prediction_sinks import (
     FORMULAS,
     Formulas,
+    nameable,
     opened_sink,
     output_format,
 )
@@ -90,7 +91,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from bayesieve.io._bad_rows import BadRows
 
     saved = SavedModel.read(arguments.model)
-    files = DataFiles.of(arguments, as_bytes=saved.takes_bytes)
+    files = saved.files(arguments)
     model, bad_rows = saved.model, BadRows(files.skip_bad_rows)
     scored = ScoredRows.of(saved, files, arguments, arguments.keep)
     if files.notes:
@@ -100,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> None:
     first = ["file"] * names_files + ["row"] * (not scored.rows_are_files)
     header = _header(classes, arguments, first, scored.keep)
     tally, watch, done = _Tally(model.classes_), InputWatch(model), 0
-    paths = {path: _encodable(path) for path in files.paths}
+    paths = {path: nameable(path, form) for path in files.paths}
     formulas = Formulas(arguments.escape_formulas)
     if form in FORMULAS:
         written = paths.values() if names_files else ()
@@ -126,7 +127,7 @@ def _run(arguments: argparse.Namespace) -> None:
             bar.update(done, "rows")
         sink.end()
     formulas.warn()
-    bad_rows.warn("; rows are numbered without them")
+    bad_rows.warn("" if scored.rows_are_files else "; rows are numbered without them")
     shift = watch.result()
     if arguments.findings is not None:
         write_findings(arguments.findings, scored, shift, tally.fields())
@@ -144,11 +145,6 @@ def _run(arguments: argparse.Namespace) -> None:
     for line in (tally.told() if tally.known else None, found, wrote):
         if line is not None:
             tell(line)
-
-
-def _encodable(path: str) -> str:
-    """Return a path that can be written as UTF-8, whatever bytes its name has."""
-    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _header(

@@ -14,7 +14,7 @@ from bayesieve.cli._output import written
 from bayesieve.cli._show import finite
 from bayesieve.cli._terminal import plain_text
 
-__all__ = ["FORMULAS", "Formulas", "Sink", "opened_sink", "output_format"]
+__all__ = ["FORMULAS", "Formulas", "Sink", "nameable", "opened_sink", "output_format"]
 
 _ENDINGS = {
     **{".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"},
@@ -22,6 +22,18 @@ _ENDINGS = {
 }
 #: Formats that spreadsheets open, and run what looks like a formula in them.
 FORMULAS = ("csv", "tsv")
+
+
+def nameable(path: str, form: str) -> str:
+    """Return a path as it can be written, whatever bytes its name has.
+
+    CSV and TSV have the bytes themselves, and JSON the escapes that Python reads them
+    as; Parquet holds text alone.
+    """
+    with contextlib.suppress(UnicodeEncodeError):
+        path.encode("utf-8", "strict" if form == "parquet" else "surrogateescape")
+        return path
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def output_format(out: str | None, as_json: bool) -> str:
@@ -168,10 +180,21 @@ class _JsonSink:
         ]
         for row in zip(*lists, strict=True):
             line = dict(zip(self._header, row, strict=True))
-            self._file.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+            text = json.dumps(line, ensure_ascii=False, default=str)
+            if not _is_text(text):  # the name of a file may hold any bytes
+                text = json.dumps(line, default=str)
+            self._file.write(text + "\n")
 
     def end(self) -> None:
         """Write nothing: a file without lines has no rows."""
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _ParquetSink:
@@ -231,13 +254,16 @@ def opened_sink(
             file: Any = sys.stdout or stack.enter_context(open(os.devnull, "w"))
             if file.isatty():
                 file = _Shown(file)
+            elif hasattr(file, "reconfigure"):
+                file.reconfigure(errors="surrogateescape")
         else:
             beside = stack.enter_context(written(path))
             if form == "parquet":
                 with contextlib.closing(_ParquetSink(beside, header)) as sink:
                     yield sink
                 return
-            file = stack.enter_context(open(beside, "w", encoding="utf-8", newline=""))
+            text = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+            file = stack.enter_context(open(beside, "w", **text))
         if form == "jsonl":
             yield _JsonSink(file, header)
         else:

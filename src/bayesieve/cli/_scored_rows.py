@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bayesieve.cli._columns import choose_columns, matching, said_kinds, say_guesses
-from bayesieve.cli._command import CommandError
+from bayesieve.cli._command import CommandError, refuse_options
 from bayesieve.cli._files import DataFiles
 from bayesieve.io._near_names import check_column
 from bayesieve.utils._computed_once import computed_once
@@ -39,6 +39,14 @@ class SavedModel:
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
     #: Columns that were left out then.
     ignored: list[str] = field(default_factory=list)
+
+    def files(self, arguments: argparse.Namespace) -> DataFiles:
+        """Return the files that a command was given for this model."""
+        if self.takes_sequences:
+            from bayesieve.cli._sequence_rows import refuse_standard_input
+
+            refuse_standard_input(arguments.data)  # before anything waits for it
+        return DataFiles.of(arguments, as_bytes=self.takes_bytes)
 
     @classmethod
     def read(cls, path: str) -> SavedModel:
@@ -184,6 +192,12 @@ class ScoredRows:
             raise CommandError(f"{files.paths[0]!r} holds counts or a model, not rows.")
         if files.is_sequences or saved.takes_sequences:
             return cls._of_sequences(saved, files, arguments, keep)
+        named = f"{saved.path!r}, a {type(saved.model).__name__}"
+        refuse_options(
+            arguments, ("labels", "records"), "models of sequences", f"{named}"
+        )
+        if not saved.takes_texts:
+            refuse_options(arguments, ("text", "no_text"), "models of texts", named)
         if files.is_matrix:
             if saved.takes_texts:
                 raise CommandError(
@@ -242,6 +256,12 @@ class ScoredRows:
                 "sequences have no columns with names: --keep is for tables. "
                 f"Got {keep[0]!r}."
             )
+        refuse_options(arguments, ("text", "no_text"), "texts", "sequences")
+        if arguments.label is not None and arguments.labels is None:
+            raise CommandError(
+                "--label names a column of the table that --labels FILE names. "
+                f"Got --label {arguments.label!r} alone."
+            )
         if arguments.records and saved.takes_bytes:
             raise CommandError(
                 f"--records is for FASTA and FASTQ. {saved.path!r} takes bytes: each "
@@ -249,12 +269,12 @@ class ScoredRows:
             )
         from bayesieve.cli._sequence_rows import known_labels, refuse_standard_input
 
-        refuse_standard_input(files)
+        refuse_standard_input(files.paths)
         records = arguments.records or saved.settings.get("rows") == "records"
         label_of = None
         if arguments.labels is not None:
             usual = saved.settings.get("label")
-            label_of = known_labels(files.paths, records, arguments, usual)
+            label_of = known_labels(files, records, arguments, usual)
         kept = ["record"] if records else []
         return cls(saved, files, keep=kept, records=records, label_of=label_of)
 
@@ -386,9 +406,18 @@ def read_batches(
                 "one model takes files as rows, the other records. Hint: --records "
                 "gives both records."
             )
+        from bayesieve.cli._sequence_rows import left_out_where_unreadable
+
+        for problem in files.unreadable.values():
+            bad_rows.found(1, problem)
+        read = []
         for path in files.paths:
+            if bad_rows.skip and left_out_where_unreadable(path, files, bad_rows):
+                continue
+            read.append(path)
             parts = [own._sequences(path) for own in scored]
             yield from map(list, zip(*parts, strict=True))
+        files.keep_only(read)
         return
     if files.is_matrix:
         done = dict.fromkeys(files.paths, 0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,20 +23,49 @@ from bayesieve.counts._row_labels import folder_of_file, names_of_file
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._labels import LabelCodes, label_problem
 from bayesieve.io._near_names import check_column
-from bayesieve.sequences._reading import read_headers
+from bayesieve.sequences._reading import read_headers, read_pieces
+from bayesieve.sequences._spelling import Spelling
 
-__all__ = ["SequenceRows", "known_labels", "refuse_standard_input"]
+__all__ = [
+    "SequenceRows",
+    "known_labels",
+    "left_out_where_unreadable",
+    "refuse_standard_input",
+]
 
 Codes = NDArray[np.int64]
 
 
-def refuse_standard_input(files: DataFiles) -> None:
+def refuse_standard_input(paths: list[str]) -> None:
     """Stop at standard input: which row it is cannot be told."""
-    if "-" in files.paths:
+    if "-" in paths:
         raise CommandError(
             "sequences must be in files, whose names tell one row from another. "
-            "Got -, standard input."
+            "Got -, standard input. Hint: packed files are read as they are."
         )
+
+
+def left_out_where_unreadable(path: str, files: DataFiles, bad_rows: BadRows) -> bool:
+    """Read a file to its end, and take note of one where that fails.
+
+    Its k-mers cannot be taken out again of counts that they have entered.
+    """
+    single = Spelling(is_dna=files.is_dna, length=1)
+    try:
+        with closing(read_pieces(path, single)) as pieces:
+            for _ in pieces:
+                pass
+    except (ValueError, OSError) as error:
+        files.unreadable[path] = str(error)
+        bad_rows.found(1, str(error))
+        return True
+    return False
+
+
+def whole_path(name: str) -> str:
+    """A path from the root, however it is written; a mere name as it is."""
+    # Labels by name in Python (counts/_row_labels.py) know other spellings likewise.
+    return os.path.abspath(os.path.expanduser(name)) if os.path.dirname(name) else name
 
 
 def names_of_record(header: str) -> list[str]:
@@ -59,6 +90,7 @@ class _LabelTable:
         arguments: argparse.Namespace,
         rows: list[list[str]],
         noun: str,
+        paths: list[str],
         usual: str | None = None,
     ) -> None:
         given = vars(arguments) | {"data": [arguments.labels]}
@@ -67,7 +99,7 @@ class _LabelTable:
             raise CommandError(
                 f"--labels must be a table of names and labels. Got {self._shown}."
             )
-        self.names = self._column_of_names(arguments.label, rows, noun)
+        self.names = self._column_of_names(arguments.label, rows, noun, paths)
         self.columns = self._label(arguments, usual)
         how = " (guessed; --label COL is another)" if self.columns.guessed else ""
         tell(
@@ -80,25 +112,53 @@ class _LabelTable:
         return repr(self.files.paths[0])
 
     def _column_of_names(
-        self, label: str | None, rows: list[list[str]], noun: str
+        self, label: str | None, rows: list[list[str]], noun: str, paths: list[str]
     ) -> str:
         """The column that names most of the rows."""
         wanted = {name: i for i, own in enumerate(rows) for name in reversed(own)}
+        self._are_files = noun == "files"
         named: dict[str, set[int]] = {own: set() for own in self.files.columns}
         for _, _, batch in self.files.rows(self.files.columns):
             for name, values in zip(self.files.columns, batch.columns, strict=True):
                 for value in values.to_pylist():
-                    place = wanted.get(_written(value))
+                    place = wanted.get(self._whole(_written(value)))
                     if place is not None:
                         named[name].add(place)
-        named.pop(label or "", None)
+        of_label = named.pop(label or "", set())
         best = max(named, key=lambda own: len(named[own]), default="")
-        if not named or not named[best]:
+        if named and named[best]:
+            return best
+        if of_label:
+            hint = f" Hint: its other columns are {listed(list(named))}." * bool(named)
             raise CommandError(
-                f"no column of {self._shown} names the {noun}: {rows[0][0]!r} is in "
-                f"none of {listed(list(named))}."
+                f"--label must name the column of labels of {self._shown}. Got "
+                f"{label!r}, which names the {noun}.{hint}"
             )
-        return best
+        hint = ""
+        if self._are_files and self._names_records(paths):
+            hint = " Hint: its names are those of records: --records makes them rows."
+        raise CommandError(
+            f"no column of {self._shown} names the {noun}: {rows[0][0]!r} is in "
+            f"none of {listed(list(named))}.{hint}"
+        )
+
+    def _whole(self, name: str) -> str:
+        return whole_path(name) if self._are_files else name
+
+    def _names_records(self, paths: list[str]) -> bool:
+        """Whether it names a record at the beginning of the first file."""
+        single = Spelling(is_dna=True, length=1)
+        with (
+            suppress(ValueError, OSError),
+            closing(read_pieces(paths[0], single, records=True)) as pieces,
+        ):
+            headers = next(pieces).names
+            wanted = {name for own in headers for name in names_of_record(own)}
+            for _, _, batch in self.files.rows(self.files.columns):
+                for values in batch.columns:
+                    if any(_written(own) in wanted for own in values.to_pylist()):
+                        return True
+        return False
 
     def _label(self, arguments: argparse.Namespace, usual: str | None) -> Columns:
         """The column of labels: said, usual, the only one left, or guessed."""
@@ -119,7 +179,10 @@ class _LabelTable:
         return choose_columns(self.files, argparse.Namespace(**given))
 
     def read(self) -> tuple[Labels, dict[str, int]]:
-        """Return the classes, and the class number of each name."""
+        """Return the classes, and the class number of each name.
+
+        Paths are whole: a file has one name, however it is spelt.
+        """
         label = self.columns.label
         assert label is not None
         rows = LabelledRows(self.files, [self.names], label)
@@ -127,7 +190,7 @@ class _LabelTable:
         for codes, batch in rows.batches("Reading"):
             names = map(_written, batch.column(0).to_pylist())
             for name, code in zip(names, codes.tolist(), strict=True):
-                before = found.setdefault(name, code)
+                before = found.setdefault(self._whole(name), code)
                 if before != code:
                     a, b = rows.labels.classes[[before, code]].tolist()
                     raise CommandError(
@@ -145,7 +208,7 @@ class _LabelTable:
             names = map(_written, batch.column(0).to_pylist())
             for name, own in zip(names, batch.column(1).to_pylist(), strict=True):
                 text = own.strip() or None if isinstance(own, str) else own
-                found.setdefault(name, text)
+                found.setdefault(self._whole(name), text)
         return found
 
 
@@ -157,16 +220,19 @@ def _written(value: Any) -> str:
 
 
 def known_labels(
-    paths: list[str], records: bool, arguments: argparse.Namespace, usual: str | None
+    files: DataFiles, records: bool, arguments: argparse.Namespace, usual: str | None
 ) -> Callable[[str], Any]:
     """Return the label of a path or header in the table of --labels, or None."""
     noun = "files"
     names_of: Callable[[str], list[str]] = names_of_file
-    named = paths
+    named = files.paths
     if records:
         noun, names_of = "records", names_of_record
-        named = [header for own in headers_of(paths) for header in own]
-    table = _LabelTable(arguments, [*map(names_of, named)], noun, usual)
+        told_later = BadRows(files.skip_bad_rows)  # when they are scored
+        found = headers_of(files, told_later)
+        named = [header for own in found.values() for header in own]
+    rows = [*map(names_of, named)]
+    table = _LabelTable(arguments, rows, noun, files.paths, usual)
     values = table.values()
 
     def label_of(name: str) -> Any:
@@ -175,13 +241,20 @@ def known_labels(
     return label_of
 
 
-def headers_of(paths: list[str]) -> list[list[str]]:
-    """Return the headers of the records of each file."""
-    found: list[list[str]] = []
-    with Progress("Reading", len(paths)) as bar:
-        for path in paths:
-            found.append(list(read_headers(path)))
-            bar.update(len(found), "files")
+def headers_of(files: DataFiles, bad_rows: BadRows) -> dict[str, list[str]]:
+    """Return the headers of the records of each file that can be read."""
+    found: dict[str, list[str]] = {}
+    with Progress("Reading", len(files.paths)) as bar:
+        for number, path in enumerate(files.paths):
+            try:
+                found[path] = list(read_headers(path))
+            except (ValueError, OSError) as error:
+                if not bad_rows.skip:
+                    raise
+                files.unreadable[path] = str(error)
+                bad_rows.found(1, str(error))
+            bar.update(number + 1, "files")
+    files.keep_only(list(found))
     return found
 
 
@@ -201,8 +274,11 @@ class SequenceRows:
     """
 
     def __init__(self, files: DataFiles, arguments: argparse.Namespace) -> None:
-        refuse_standard_input(files)
-        self.paths, self._skips = files.paths, files.skip_bad_rows
+        refuse_standard_input(files.paths)
+        self._files, self._bad_rows = files, BadRows(files.skip_bad_rows)
+        for problem in files.unreadable.values():
+            self._bad_rows.found(1, problem)
+        self.paths = files.paths
         self.headers: list[list[str]] | None = None
         noun = "records" if arguments.records else "files"
         if arguments.labels is None and arguments.label is not None:
@@ -216,14 +292,17 @@ class SequenceRows:
                     "--records needs --labels FILE, a table with the label of each "
                     "record by its header."
                 )
-            self.headers = headers_of(self.paths)
+            found = headers_of(files, self._bad_rows)
+            self.paths, self.headers = list(found), list(found.values())
             rows = [names_of_record(own) for file in self.headers for own in file]
         else:
             rows = [names_of_file(path) for path in self.paths]
         if arguments.labels is None:
             self._by_folder()
         else:
-            self._by_table(_LabelTable(arguments, rows, noun), rows, noun)
+            table = _LabelTable(arguments, rows, noun, self.paths)
+            self._by_table(table, rows, noun)
+        self._bad_rows.warn()
 
     def _by_folder(self) -> None:
         folders = [folder_of_file(path) for path in self.paths]
@@ -236,7 +315,7 @@ class SequenceRows:
                 f"{problem}. Hint: --labels FILE is a table with the label of each "
                 "file."
             )
-        self._settle("folder", codes.labels, found)
+        self._settle("folder", codes.labels, self._kept(found))
         guessed = {"--labels": "the folder of each file"}
         self.columns = Columns("folder", [], [], guessed)
         sizes = zip(self.labels.classes.tolist(), self.labels.rows, strict=True)
@@ -250,14 +329,13 @@ class SequenceRows:
         self.columns = table.columns
         labels, code_of = table.read()
         used = [next((own for own in names if own in code_of), None) for names in rows]
-        bad_rows = BadRows(self._skips)
+        bad_rows = self._bad_rows
         for names, name in zip(rows, used, strict=True):
             if name is None:
-                near = [] if self._skips else get_close_matches(names[-1], code_of, 1)
+                near = [] if bad_rows.skip else get_close_matches(names[-1], code_of, 1)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 where = repr(table.files.paths[0])
                 bad_rows.found(1, f"{names[0]!r} has no label in {where}.{hint}")
-        bad_rows.warn()
         self._tell_repeated([own for own in used if own is not None], noun)
         codes = np.array([-1 if own is None else code_of[own] for own in used])
         others = [own for own in code_of if own not in set(used)]
@@ -267,15 +345,25 @@ class SequenceRows:
                 f"{table.files.paths[0]!r} name none of the {noun}: {listed(others)}"
             )
         if self.headers is None:
-            kept = codes >= 0
-            self.paths = [p for p, own in zip(self.paths, kept, strict=True) if own]
-            codes = codes[kept]
-        # Of the table, only labels that a row has are classes.
-        present = np.unique(codes[codes >= 0])
-        place = np.full(labels.classes.size + 1, -1)  # the last one for no label
-        place[present] = np.arange(present.size)
-        values = labels.classes[present].tolist()
-        self._settle(labels.column, values, place[codes])
+            codes = self._kept(codes)
+        self._settle(labels.column, labels.classes.tolist(), codes)
+
+    def _kept(self, codes: Codes) -> Codes:
+        """Leave files out that have no label or, where that is asked for, are damaged.
+
+        What is learnt from must be known before it is counted: this reads files once
+        more.
+        """
+        kept = codes >= 0
+        if self._bad_rows.skip:
+            with Progress("Checking", len(self.paths)) as bar:
+                for number in np.flatnonzero(kept).tolist():
+                    own = self.paths[number], self._files, self._bad_rows
+                    kept[number] = not left_out_where_unreadable(*own)
+                    bar.update(number + 1, "files")
+        self._files.keep_only([self.paths[i] for i in np.flatnonzero(kept).tolist()])
+        self.paths = self._files.paths
+        return codes[kept]
 
     def _tell_repeated(self, names: list[str], noun: str) -> None:
         """Files of one sample that are rows apart help each other when held out."""
@@ -288,6 +376,11 @@ class SequenceRows:
             )
 
     def _settle(self, column: str, values: list[Any], codes: Codes) -> None:
+        """Take the labels that a row has, and no others, as classes."""
+        present = np.unique(codes[codes >= 0])
+        place = np.full(len(values) + 1, -1)  # the last one for no label
+        place[present] = np.arange(present.size)
+        values, codes = [values[i] for i in present.tolist()], place[codes]
         counted = np.bincount(codes[codes >= 0], minlength=len(values))
         self.labels, place = as_labels(column, values, counted)
         self.codes = np.append(place, -1)[codes]

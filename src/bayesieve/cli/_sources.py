@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bayesieve.cli._columns import Columns, choose_columns, say_guesses
-from bayesieve.cli._command import CommandError
+from bayesieve.cli._command import CommandError, refuse_options
 from bayesieve.cli._files import DataFiles
 from bayesieve.cli._told import listed, tell
 
@@ -26,10 +26,14 @@ def open_data(
     With `mixes`, texts and other columns may enter one model.
     """
     as_bytes = getattr(arguments, "alphabet", None) == "bytes"
+    if any(getattr(arguments, option, None) for option in _OF_SEQUENCES):
+        from bayesieve.cli._sequence_rows import refuse_standard_input
+
+        refuse_standard_input(arguments.data)  # before anything waits for it
     files = DataFiles.of(arguments, as_bytes=as_bytes)
     if files.is_sequences:
         return _sequences(files, arguments)
-    _refuse_options(arguments, _OF_SEQUENCES, "FASTA and FASTQ", repr(files.paths[0]))
+    refuse_options(arguments, _OF_SEQUENCES, "FASTA and FASTQ", repr(files.paths[0]))
     nothing = Columns(None, [], [], {})
     if files.is_saved:
         from bayesieve.cli._counts_data import CountsData
@@ -94,8 +98,8 @@ def _sequences(files: DataFiles, arguments: argparse.Namespace) -> tuple[Any, Co
             f"{files.paths[0]!r} holds sequences, which select and path take. Hint: in "
             "Python, ClassCounts.from_sequences counts them."
         )
-    _refuse_options(arguments, _OF_TEXTS, "texts", "sequences")
-    _refuse_options(arguments, ("l1",), "texts, tables and matrices", "sequences")
+    refuse_options(arguments, _OF_TEXTS, "texts", "sequences")
+    refuse_options(arguments, ("l1",), "texts, tables and matrices", "sequences")
     if arguments.records and not files.is_dna:
         raise CommandError(
             "--records is for FASTA and FASTQ: with --alphabet bytes each file is a "
@@ -110,16 +114,6 @@ def _sequences(files: DataFiles, arguments: argparse.Namespace) -> tuple[Any, Co
     if files.notes:
         tell(" ".join(files.notes))
     return SequenceData(files, rows, arguments), rows.columns
-
-
-def _refuse_options(
-    arguments: argparse.Namespace, options: tuple[str, ...], takes: str, data: str
-) -> None:
-    """Stop at an option that would do nothing."""
-    for option in options:
-        if getattr(arguments, option, None):
-            shown = f"--{option.replace('_', '-')}"
-            raise CommandError(f"{shown} is for {takes}. Got {data}.")
 
 
 def _is_mixed(columns: Columns, arguments: argparse.Namespace) -> bool:
