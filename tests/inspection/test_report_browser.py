@@ -535,6 +535,22 @@ def test_a_size_of_none_has_no_place_on_the_axis(browser, pages, tmp_path):
         page.context.close()
 
 
+def test_scores_that_are_all_the_same_have_an_axis(browser, pages, tmp_path):
+    path, report = pages("path of scores")
+    told = json.loads(report.to_json())
+    for step in told["path"]["steps"]:
+        step["score"] = {"mean": 1.0, "error": 0.0}
+    path = tmp_path / "perfect.html"
+    path.write_text(render_report(ReportData.from_json(json.dumps(told))))
+    watched = Watched(browser.new_context(), path)
+    ticks = watched.page.locator("#path svg text[text-anchor=end]").all_text_contents()
+    assert "1" in ticks
+    assert len(ticks) >= 3
+    assert max(map(float, ticks)) == 1
+    assert watched.complaints == []
+    watched.page.context.close()
+
+
 def test_what_fails_leaves_the_rest_of_the_page(browser, pages, tmp_path):
     """One part of the data is broken behind the checks: its tables are shown still."""
     path, report = pages("full")

@@ -137,7 +137,12 @@ function showPath(place) {
     if (panels[1]) {
       const lows = scored.map((s) => s.score.mean - s.score.error);
       const highs = scored.map((s) => s.score.mean + s.score.error);
-      const [least, most] = [Math.min(...lows), Math.max(...highs)];
+      let [least, most] = [Math.min(...lows), Math.max(...highs)];
+      if (most - least < 1e-6 * Math.max(Math.abs(most), 1)) {
+        // All the same: a line in a run of its own, which for shares ends at 1.
+        least -= 0.1;
+        if (most <= 0.9 || most > 1) most += 0.1;
+      }
       const y = linear(least, most, top + panels[1], top + 12);
       grid(svg, y, least, most, width, 3);
       svg.append(text(EDGE.left, top + 4, report.path.score_name));
