@@ -391,6 +391,22 @@ def test_path_report_and_alternatives(folder, tmp_path, capsys):
         found = selected(capsys, "genomes/*.fasta", *LABELS, *options)
         assert found["features"][0]["name"] in page.read_text(encoding="utf-8")
     assert main(["report", "a.model", "--out", str(tmp_path / "c.html")]) == 0
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "model.fit_files(paths, labels)" in page
+    assert "genomes/g" in page  # the names of the examples
+    page = tmp_path / "d.html"
+    selected(capsys, "all.fasta", "--records", *LABELS, "-k", "1", "--report", page)
+    text = page.read_text(encoding="utf-8")
+    assert "model.fit_files(paths, labels, records=True)" in text
+    data = json.loads(text.partition('id="report">')[2].partition("</script>")[0])
+    headers = [f"g{i} strain {i}" for i in range(24)]
+    assert {own["name"] for own in data["documents"]} <= set(headers)
+    for own in data["documents"]:
+        resists = int(own["name"].split()[-1]) % 3 == 0
+        assert own["label"] == ("resistant" if resists else "susceptible")
+        [term] = own["terms"]
+        assert term["value"] == ("present" if resists else "absent")
+        assert (own["note"] is None) == resists
     assert "cannot be exported" in refused(capsys, "export", "a.model", "--to", "sql")
 
 

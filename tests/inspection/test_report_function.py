@@ -20,6 +20,7 @@ from bayesieve import (
     SelectiveNB,
     SparseGaussianNB,
     SparseMultinomialNB,
+    SparseSequenceNB,
     SparseTextNB,
 )
 from bayesieve._description import describe
@@ -162,6 +163,50 @@ def test_nats_of_pieces_add_up_to_what_the_terms_say(spam):
         assert own["predicted"] in ("ham", "spam")
         right = own["label"] == own["predicted"]
         assert {"certain": right, "wrong": not right}.get(own["kind"], True)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("kind", ["bernoulli", "multinomial"])
+def test_examples_of_sequences_say_what_is_there_and_what_is_not(
+    kind, weights, tmp_path
+):
+    rng = np.random.default_rng(0)
+    paths, labels = [], ["ab"[i % 2] for i in range(40)]
+    for i, label in enumerate(labels):
+        bases = "".join(rng.choice(list("ACGT"), 60))
+        gene = "ACCATGGATTACA" if (label == "b") != (i < 2) else ""
+        paths.append(tmp_path / f"{i}.fa")
+        paths[-1].write_text(f">{i}\n{bases}{gene}\n")
+    model = SparseSequenceNB(3, length=8, model=kind, weights=weights)
+    model.fit(paths, labels)
+    found = bayesieve.report(model, paths, labels, tmp_path / "r.html").documents
+    everything = model.explain(paths)
+    for own in found:
+        row = own["row"] - 1
+        assert own["name"] == str(paths[row])
+        assert own["pieces"] == []
+        values = [term["value"] for term in own["terms"]]
+        n_there = everything[row].terms.of_row(0)[0].size
+        if kind == "bernoulli":
+            assert len(values) == np.count_nonzero(getattr(model, "weights_", [1] * 3))
+            assert values.count("present") == n_there
+            assert set(values) <= {"present", "absent"}
+        else:
+            assert len(values) == n_there
+        # With the shares of the classes they are all of the log-odds.
+        proba = model.predict_proba([paths[row]])[0]
+        best = int(proba.argmax())
+        odds = np.log(proba[best] / proba[1 - best])
+        prior = np.diff(model._start_scores())[0] * (1 if best else -1)
+        nats = sum(term["nats"] for term in own["terms"])
+        assert nats + prior == pytest.approx(odds, abs=1e-9)
+        assert (own["note"] is not None) == (n_there == 0)
+    nothing = [own["note"] for own in found if own["note"]]
+    assert nothing
+    assert all(told.startswith("None of the k-mers is in it: ") for told in nothing)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert nothing[0] in page
+    assert '<body class="spelt">' in page
 
 
 def test_contexts_hold_the_term(spam):

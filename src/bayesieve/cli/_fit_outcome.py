@@ -91,6 +91,8 @@ class Fitted:
         "proven" selection, the "weighted" model, "l1" logistic regression.
     held_out : callable or None
         Gives (rows for predict, class numbers) in batches.
+    held_out_names : list of str or None
+        What these rows are called, where they have names.
     refits : Refits or None
         Where rows are in memory and few enough to fit them again.
     of_size : callable or None
@@ -110,6 +112,7 @@ class Fitted:
     counts: Any = None
     rivals: dict[str, Any] = field(default_factory=dict)
     held_out: Callable[[], Iterable[tuple[Any, Codes]]] | None = None
+    held_out_names: list[str] | None = None
     refits: Refits | None = None
     of_size: Callable[[int], Any] | None = None
     cv: CrossValidation | None = None

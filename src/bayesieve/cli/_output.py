@@ -8,6 +8,7 @@ import os
 import shlex
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bayesieve.cli._command import CommandError
@@ -130,7 +131,7 @@ def report_data(
     """Collect everything a report shows."""
     from bayesieve.inspection import collect_report
 
-    return collect_report(
+    collected = collect_report(
         fitted.model,
         data_name=data_name,
         # Counts from which a model has left rare terms out have other places.
@@ -143,6 +144,12 @@ def report_data(
         inspected=inspected,
         **_examples(fitted, judgement),
     )
+    if fitted.unit not in ("k-mers", "n-grams"):
+        return collected
+    records = ", records=True" if fitted.settings.get("rows") == "records" else ""
+    fit = f"model.fit_files(paths, labels{records})"  # the rows are no arrays
+    python = collected.python.replace("model.fit(X, y)", fit)
+    return replace(collected, python=python)
 
 
 def _examples(fitted: Any, judgement: Any) -> dict[str, Any]:
@@ -163,7 +170,10 @@ def _examples(fitted: Any, judgement: Any) -> dict[str, Any]:
     proba = fitted.model.predict_proba(X)
     names = judgement.evaluation.classes
     return {
-        "documents": examples_of(opened, X, codes, names, proba) or None,
+        "documents": examples_of(
+            *(opened, X, codes, names, proba), row_names=fitted.held_out_names
+        )
+        or None,
         "contexts": contexts_of(opened, found, some_texts(X)) or None,
     }
 

@@ -164,6 +164,7 @@ class RawData(ABC):
             counts=counts,
             rivals=rivals,
             held_out=self._held_out if evaluates else None,
+            held_out_names=self._held_out_names() if evaluates else None,
             refits=refits,
             of_size=lambda k: self._fit(
                 self._model(k, exact=False, **_allowed(rules)), counts
@@ -217,6 +218,10 @@ class RawData(ABC):
 
     def _held_out(self) -> Batches:
         return self._parts("Evaluating", test=True)
+
+    def _held_out_names(self) -> list[str] | None:
+        """What the rows that are held out are called, where they have names."""
+        return None
 
     def _rules(self, counts: Any, numbered: bool = False) -> dict[str, Any]:
         return rules_from(

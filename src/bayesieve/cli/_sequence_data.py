@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,12 @@ class SequenceData(RawData):
                 bar.update(number + 1, "files")
         if rows:
             yield rows, np.concatenate(found)
+
+    def _held_out_names(self) -> list[str]:
+        """The paths of files, the headers of records."""
+        rows = self._rows
+        names = rows.paths if rows.headers is None else chain(*rows.headers)
+        return list(compress(names, self._is_tested.tolist()))
 
     # ------------------------------------------------------------------ counting
 

@@ -1,11 +1,13 @@
 """Rows to look at: the most certain, the most wrong, those on the edge, and why.
 
 Of texts the terms that decided are marked where they stand, and the most telling terms
-are shown in use.
+are shown in use. Of sequences, which nobody reads, the k-mers are told that decided by
+being there or not.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +19,8 @@ from bayesieve._description import Description
 from bayesieve._pipeline import OpenedModel
 from bayesieve.inspection._explain import explain
 from bayesieve.inspection._rows import take_rows
+from bayesieve.naive_bayes import SparseSequenceNB
+from bayesieve.naive_bayes._term_values import contrast_for
 from bayesieve.text._options import TextOptions
 from bayesieve.text._spans import term_spans
 
@@ -46,6 +50,7 @@ def examples_of(
     classes: Sequence[str],
     proba: NDArray[np.float64],
     feature_names: Any = None,
+    row_names: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Examples of rows as a report shows them.
 
@@ -58,6 +63,8 @@ def examples_of(
     classes : sequence of str
     proba : ndarray of shape (n_rows, n_classes)
     feature_names : array-like of str, optional
+    row_names : sequence of str, optional
+        What the rows are called; files are called by their paths.
     """
     if not opened.is_last or not hasattr(opened.model, "explain"):
         return []
@@ -69,6 +76,14 @@ def examples_of(
     found = explain(opened.whole, part, feature_names)
     mark = text_marker(opened)
     texts = _as_texts(part) if mark is not None else [None] * rows.size
+    is_sequence = not opened.steps and isinstance(opened.model, SparseSequenceNB)
+    names: list[str | None] = [None] * rows.size
+    if row_names is not None:
+        names = [row_names[row] for row in rows.tolist()]
+    elif is_sequence:
+        names = [
+            os.fspath(own) if isinstance(own, os.PathLike) else None for own in part
+        ]
     examples = []
     for place, own in enumerate(chosen):
         code, row = int(codes[own.row]), found[place]
@@ -77,15 +92,19 @@ def examples_of(
         shown: dict[str, Any] = {
             "kind": own.kind,
             "row": own.row + 1,
+            "name": names[place],
             "label": classes[code] if code >= 0 else None,
             "predicted": classes[best],
             "probability": float(proba[own.row, best]),
             "flip": None if flip is None else str(flip),
+            "note": None,
         }
         text = texts[place]
         if mark is not None and text is not None:
             nats = _nats_by_column(opened, row)
             shown["pieces"] = _pieces(text, mark, nats)
+        elif is_sequence:
+            shown |= _of_sequence(opened.model, row)
         else:
             shown["terms"] = [
                 {"name": name, "value": value, "nats": nats}
@@ -120,6 +139,47 @@ def _chosen(codes: NDArray[np.int64], proba: NDArray[np.float64]) -> list[_Examp
             if picked == _OF_A_KIND:
                 break
     return found
+
+
+# -------------------------------------------------------------------------- sequences
+
+
+def _of_sequence(model: Any, row: Any) -> dict[str, Any]:
+    """What each k-mer says of one row by being in it or not, the loudest first.
+
+    Where `explain` tells of words beside an empty row, here absences are terms of their
+    own: many a sequence has none of the k-mers, and is told by that.
+    """
+    counts = row.inputs.toarray()[0]
+    place = int(np.argmax(row.probabilities[0]))
+    present, absent = (contrast_for(own, place) for own in model._term_logs())
+    by_presence = model.model == "bernoulli"
+    nats = np.where(counts > 0, present * np.maximum(counts, 1.0), absent)
+    order = np.argsort(-np.abs(nats), kind="stable")
+    order = order[np.isfinite(nats[order]) & (nats[order] != 0.0)]
+    terms = []
+    for j in order[:_TERMS].tolist():
+        value = "present" if counts[j] else "absent"
+        if not by_presence:
+            value = "once" if counts[j] == 1 else f"{counts[j]:,.0f} times"
+        name, own = row.features[j], float(nats[j])
+        terms.append({"name": name, "value": value, "nats": own})
+    rest = order[_TERMS:]
+    if rest.size:
+        more = f"{rest.size:,} more"
+        terms.append({"name": more, "value": "", "nats": float(nats[rest].sum())})
+    return {"terms": terms, "note": None if counts.any() else _nothing_there(model)}
+
+
+def _nothing_there(model: Any) -> str:
+    """What has decided where a row has none of the k-mers."""
+    several = model.k_ > 1
+    one = model._noun.removesuffix("s")
+    which = f"None of the {one}s is" if several else f"The {one} is not"
+    if model.model != "bernoulli":
+        return f"{which} in it: how common each class is decided."
+    whose = "their" if several else "its"
+    return f"{which} in it: {whose} absence decided, and how common each class is."
 
 
 # ------------------------------------------------------------------------------ texts

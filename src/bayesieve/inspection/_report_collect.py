@@ -90,11 +90,12 @@ def collect_report(
         What the result is worth: 1 to 4 sentences ``lines``, ``remarks`` with ``code``
         and ``text``, and ``next`` with ``command`` and ``meaning``.
     documents : list of dict, optional
-        Example rows, at most 30: ``kind`` ("certain", "wrong" or "edge"), ``row``,
-        ``label``, ``predicted``, ``probability``, the text cut into ``pieces`` with
-        ``text``, ``nats`` and the feature's column as ``name``, the strongest ``terms``
+        Example rows, at most 30: ``kind`` ("certain", "wrong" or "edge"), ``row``, its
+        ``name`` if it has one, ``label``, ``predicted``, ``probability``, the text cut
+        into ``pieces`` with ``text``, ``nats`` and the feature's column as ``name``,
+        the strongest ``terms``
         with ``name``, ``value`` and ``nats``, and ``flip``, what would change the
-        answer. Nats above zero speak for the predicted class.
+        answer; and a ``note`` beside it. Nats above zero speak for the predicted class.
     contexts : dict of str to list, optional
         For names of features up to three examples of their use, each of three texts:
         before, match, after.

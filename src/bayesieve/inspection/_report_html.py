@@ -76,6 +76,8 @@ def render_report(data: ReportData) -> str:
         "style": style,
         "script": script,
         "title": escape(f"{data.data_name} · bayesieve report"),
+        # Letters of k-mers and of bytes are compared place by place.
+        "letters": "spelt" if data.noun in ("k-mers", "n-grams") else "words",
         "heading": f'<span class="name">{escape(data.data_name)}</span> · '
         f"{escape(data.model)}",
         "lead": _lead(data),

@@ -269,12 +269,14 @@ _piece = record(
 _document = record(
     kind=one_of("certain", "wrong", "edge"),
     row=whole(),
+    name=optional(text()),
     label=optional(text()),
     predicted=text(),
     probability=_share,
     pieces=many(_piece, LIMITS["pieces"]),
     terms=many(record(name=text(), value=text(300), nats=number()), 40),
     flip=optional(text(600)),
+    note=optional(text(600)),
 )
 _read_column = record(
     column=text(),

@@ -149,15 +149,20 @@ def _documents(data: ReportData) -> str | None:
     parts = []
     for own in data.documents:
         truth = "" if own["label"] is None else f", in truth {own['label']}"
-        head = (
-            f"Row {own['row']:,}: {own['predicted']} with "
-            f"{percent(own['probability'])}{truth}"
-        )
+        row = f"Row {own['row']:,}" if own["name"] is None else own["name"]
+        head = f"{row}: {own['predicted']} with {percent(own['probability'])}{truth}"
         words = "".join(piece["text"] for piece in own["pieces"])
-        words += "; ".join(f"{t['name']} = {t['value']}" for t in own["terms"])
-        flip = "" if own["flip"] is None else f"<p>{escape(own['flip'])}</p>"
-        parts.append(f"<h3>{escape(head)}</h3><pre>{escape(words)}</pre>{flip}")
+        words += "; ".join(map(_term_told, own["terms"]))
+        told = [own[key] for key in ("note", "flip") if own[key] is not None]
+        below = "".join(f"<p>{escape(line)}</p>" for line in told)
+        shown = f"<pre>{escape(words)}</pre>" if words else ""
+        parts.append(f"<h3>{escape(head)}</h3>{shown}{below}")
     return _live("".join(parts))
+
+
+def _term_told(term: dict[str, Any]) -> str:
+    held = f" = {term['value']}" if term["value"] else ""
+    return f"{term['name']}{held} ({term['nats']:+.2f})"
 
 
 def _path(data: ReportData) -> str | None:

@@ -10,9 +10,11 @@ function showDocuments(place) {
   const documents = report.documents;
   const there = KINDS.filter(([kind]) => documents.some((d) => d.kind === kind));
   const state = { kind: there[0][0], all: false };
-  place.append(
-    el("p", { class: "note" }, "What decided in single rows: ", el("span", { class: "piece plus s3" }, "blue"), " speaks for the predicted class, ", el("span", { class: "piece less s3" }, "orange"), " against it, the darker the more. Point at a word, or tap it, to see its nats.")
-  );
+  const note = el("p", { class: "note" }, "What decided in single rows: ");
+  if (documents.some((d) => d.pieces.length)) {
+    note.append(el("span", { class: "piece plus s3" }, "blue"), " speaks for the predicted class, ", el("span", { class: "piece less s3" }, "orange"), " against it, the darker the more. Point at a word, or tap it, to see its nats.");
+  } else note.append("bars to the right speak for the predicted class, bars to the left against it, in nats.");
+  place.append(note);
   const tabs = there.map(([kind, title]) => {
     const n = documents.filter((d) => d.kind === kind).length;
     const tab = el("button", { type: "button", class: "jump" }, title + " (" + n + ")");
@@ -41,11 +43,13 @@ function showDocuments(place) {
 }
 function documentCard(own) {
   const wrong = own.label !== null && own.label !== own.predicted;
-  const head = el("p", { class: "head" }, "test row " + count(own.row) + ": ", el("span", { class: "name" }, cut(own.predicted, 60)), " with " + percent(own.probability));
+  const row = own.name === null ? "test row " + count(own.row) : el("span", { class: "name" }, own.name);
+  const head = el("p", { class: "head" }, row, ": ", el("span", { class: "name" }, cut(own.predicted, 60)), " with " + percent(own.probability));
   if (own.label !== null) head.append(wrong ? ", in truth " : ", and it is ", el("span", { class: wrong ? "name wrong" : "name" }, wrong ? cut(own.label, 60) : "right"));
   const card = el("article", { class: "panel" }, head);
   if (own.pieces.length) card.append(highlighted(own.pieces));
   if (own.terms.length) card.append(termTable(own.terms));
+  if (own.note !== null) card.append(el("p", { class: "flip" }, own.note));
   if (own.flip !== null) card.append(el("p", { class: "flip" }, own.flip));
   return card;
 }
