@@ -255,15 +255,19 @@ def opened_sink(
             if file.isatty():
                 file = _Shown(file)
             elif hasattr(file, "reconfigure"):
-                file.reconfigure(errors="surrogateescape")
+                stack.callback(file.reconfigure, errors=file.errors)
+                file.reconfigure(errors="surrogateescape")  # for names of files
         else:
             beside = stack.enter_context(written(path))
             if form == "parquet":
                 with contextlib.closing(_ParquetSink(beside, header)) as sink:
                     yield sink
                 return
-            text = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
-            file = stack.enter_context(open(beside, "w", **text))
+            file = stack.enter_context(
+                open(
+                    beside, "w", encoding="utf-8", errors="surrogateescape", newline=""
+                )
+            )
         if form == "jsonl":
             yield _JsonSink(file, header)
         else:
