@@ -640,6 +640,20 @@ def test_a_pipe_has_no_name_for_a_row(made, tmp_path, capsys):
     assert "sequences must be in files" in line
 
 
+def test_links(folder, tmp_path, capsys):
+    link, gone = tmp_path / "link.fa", tmp_path / "gone.fa"
+    try:
+        link.symlink_to(folder / "genomes" / "g0.fasta")
+        gone.symlink_to(tmp_path / "nothing.fa")
+    except OSError:
+        pytest.skip("there are no links here")
+    line = refused(capsys, "predict", "a.model", "genomes/g0.fasta", link)
+    assert f"Got {str(link)!r}, which is 'genomes/g0.fasta' once more" in line
+    line = refused(capsys, "predict", "a.model", gone)
+    assert f"{str(gone)!r} is a link to {str(tmp_path / 'nothing.fa')!r}" in line
+    assert "Did you mean" not in line
+
+
 def test_what_other_commands_refuse(folder, zoo, tmp_path, capsys):
     line = refused(capsys, "counts", *TWO, "--save", tmp_path / "c")
     assert "holds sequences, which select and path take" in line

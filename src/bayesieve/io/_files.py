@@ -105,13 +105,15 @@ def find_files(patterns: Iterable[str], hint: str = "") -> list[str]:
     found: list[str] = []
     for pattern in patterns:
         found += _matches(os.path.expanduser(pattern), hint)
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for path in found:
-        if os.path.realpath(path) in seen:
-            raise ValueError(
-                f"Each file can be read once. Got {path!r} more than once."
-            )
-        seen.add(os.path.realpath(path))
+        real = os.path.realpath(path)
+        if real in seen:
+            again = f"{path!r} more than once"
+            if seen[real] != path:  # a link, or another spelling
+                again = f"{path!r}, which is {seen[real]!r} once more"
+            raise ValueError(f"Each file can be read once. Got {again}.")
+        seen[real] = path
     return found
 
 
@@ -135,6 +137,11 @@ def _matches(pattern: str, hint: str) -> list[str]:
         if found:
             return sorted(found)
         raise FileNotFoundError(f"No file matches {pattern!r}.")
+    if os.path.islink(pattern):
+        leads = os.path.join(os.path.dirname(pattern), os.readlink(pattern))
+        raise FileNotFoundError(
+            f"{pattern!r} is a link to {leads!r}, where there is no file."
+        )
     endings = [ending for own in FORMATS for ending in own.endings]
     near = near_hint(pattern, [*endings, *PACKED_ENDINGS])
     raise FileNotFoundError(f"There is no file {pattern!r}.{near or hint}")
