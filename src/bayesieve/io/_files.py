@@ -103,13 +103,15 @@ def find_files(patterns: Iterable[str], hint: str = "") -> list[str]:
     found: list[str] = []
     for pattern in patterns:
         found += _matches(os.path.expanduser(pattern), hint)
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for path in found:
-        if os.path.realpath(path) in seen:
-            raise ValueError(
-                f"Each file can be read once. Got {path!r} more than once."
-            )
-        seen.add(os.path.realpath(path))
+        place = os.path.realpath(path)
+        if place in seen:
+            told = f"{path!r} more than once"
+            if os.path.abspath(seen[place]) != os.path.abspath(path):
+                told = f"{seen[place]!r} and {path!r}, which lead to the same file"
+            raise ValueError(f"Each file can be read once. Got {told}.")
+        seen[place] = path
     return found
 
 
@@ -132,6 +134,11 @@ def _matches(pattern: str, hint: str) -> list[str]:
         if found:
             return sorted(found)
         raise FileNotFoundError(f"No file matches {pattern!r}.")
+    if os.path.islink(pattern):
+        target = os.path.realpath(pattern)
+        raise FileNotFoundError(
+            f"The link {pattern!r} leads to {target!r}, which is not there."
+        )
     endings = [ending for own in FORMATS for ending in own.endings]
     near = near_hint(pattern, [*endings, *PACKED_ENDINGS])
     raise FileNotFoundError(f"There is no file {pattern!r}.{near or hint}")
