@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "available_if",
     "check_sample_weight",

@@ -385,7 +385,7 @@ class CountingEstimator(RowCounter):
             # Millions of terms stay packed: a sequence that makes strings when asked.
             if isinstance(names, np.ndarray) or len(names) <= 1_000_000:
                 names = np.array(names, dtype=object)
-            self.feature_names_in_ = names
+            self.feature_names_in_ = names[:]  # without the copies behind them
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._learn(counts)

@@ -262,6 +262,24 @@ def test_other_labels_options_and_models(folder, capsys, tmp_path):
     assert found["features"][0]["name"] != name
 
 
+@pytest.mark.parametrize("strand", ["own", "other"])
+def test_rules_name_any_copy_on_either_strand(made, folder, capsys, strand):
+    gene = made[1]  # its 31-mers are copies
+    name = gene[20:51]
+    if strand == "other":
+        name = name.translate(str.maketrans("ACGT", "TGCA"))[::-1]
+    data = ["genomes/*.fasta", *LABELS, *ALL, "-k", "1", "--quick"]
+    usual = selected(capsys, *data)["features"]
+    assert selected(capsys, *data, "--include", name)["features"] == usual
+    dear = ["--cost", f"{name}=2", "--budget", "1"]
+    for rules in (["--exclude", name], dear):
+        assert selected(capsys, *data, *rules)["features"][0] != usual[0]
+    path = ["path", *map(str, data[:3]), "--sizes", "1", "--json"]
+    for rules, is_there in (([], True), (["--exclude", name], False)):
+        assert main([*path, *rules]) == 0
+        assert (usual[0]["name"] in capsys.readouterr().out) == is_there
+
+
 def test_more_than_two_classes(folder, tmp_path, capsys):
     rows = [(f"g{i}", "abc"[i % 3]) for i in range(24)]
     table = write_csv(tmp_path / "three.csv", ("f", "y"), rows)
@@ -648,9 +666,9 @@ def test_links(folder, tmp_path, capsys):
     except OSError:
         pytest.skip("there are no links here")
     line = refused(capsys, "predict", "a.model", "genomes/g0.fasta", link)
-    assert f"Got {str(link)!r}, which is 'genomes/g0.fasta' once more" in line
+    assert f"Got 'genomes/g0.fasta' and {str(link)!r}, which lead to the same" in line
     line = refused(capsys, "predict", "a.model", gone)
-    assert f"{str(gone)!r} is a link to {str(tmp_path / 'nothing.fa')!r}" in line
+    assert f"link {str(gone)!r} leads to {str(tmp_path / 'nothing.fa')!r}" in line
     assert "Did you mean" not in line
 
 

@@ -345,7 +345,9 @@ def test_files_of_sequences_are_read_in_any_pieces(fastq, end, seed):
         (">a\nAC1T\n", "line 2: bases must be letters. Got '1'"),
         (">a\nACGT\nAC\xe4\n", "line 3: bases must be letters. Got the byte 195"),
         ("@a\nACGT\n+\nIII\n", "qualities are missing or too few"),
-        ("@a\nACGT\n", None),
+        ("@a\nACGT\n", "line 3: the file ends within a record"),
+        ("@a\nACGT\n+\nIIII\n@b", "line 6: the file ends within a record"),
+        ("@a\nACGT\n+\nIIII\n", None),
         ("@a\nACGT\n+\nIIIII\n", "more qualities than bases"),
         (
             "@a\nACGT\n+\nIIII\nACGT\n",

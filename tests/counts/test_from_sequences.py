@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
+import copy
 import gzip
 import itertools
 import lzma
@@ -12,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 from collections import Counter
 from pathlib import Path
@@ -20,8 +23,9 @@ import numpy as np
 import pytest
 from tests.patience import HANGS
 
-from bayesieve import ClassCounts, solve_bernoulli
-from bayesieve.counts import _checkpoint, _from_sequences, _layout
+from bayesieve import ClassCounts, solve_bernoulli, sparsity_path
+from bayesieve.counts import _checkpoint, _from_sequences, _layout, _row_labels
+from bayesieve.sequences import _reading, read_records
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
@@ -179,8 +183,6 @@ def test_bytes_in_a_row(tmp_path, n, binary):
 
 
 def test_files_longer_than_a_piece_are_counted_whole(tmp_path, monkeypatch):
-    from bayesieve.sequences import _reading
-
     rng = np.random.default_rng(3)
     write_fasta(
         tmp_path / "a.fa", [("a", random_bases(rng, 9_000)), ("b", "ACGT" * 900)]
@@ -365,6 +367,11 @@ def test_a_checkpoint_of_records(genomes, tmp_path):
         (b">a\n", "Got 1 records and no base"),
         (b">a\nMKVLAAGIVGLPNQWERTYFP\n", "must hold DNA or RNA"),
         (b"@a\nACGT\n+\nII\n", "too few"),
+        (b"@a\nACGT\n+\nIIII\n@b\nGGGC", "the file ends within a record"),
+        (b"@a\nACGT\n+\nIIII\n@b", "the file ends within a record"),
+        (b">a\rACGT\r>b\rACGT\r", "Got carriage returns alone, as on old Macs"),
+        (b">a\rACGT", "Got carriage returns alone, as on old Macs"),
+        (b"\xef\xbbACGT\n", "line 1: a FASTA file begins with '>'"),
         (b"a,b\n1,2\n", "begins with '>'"),
     ],
 )
@@ -378,6 +385,27 @@ def test_other_files_are_refused(tmp_path, content, told):
     assert "\n" not in str(error.value)
     # A thread left to the garbage collector once waited for the thread it ran in.
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_archive_of_files_is_told(tmp_path, packed):
+    (tmp_path / "g.fa").write_text(">a\nACGT\n")
+    path = tmp_path / "genomes.fa.gz"
+    with tarfile.open(path, "w:gz" if packed else "w") as archive:
+        archive.add(tmp_path / "g.fa", arcname="g.fa")
+    told = r"genomes.fa.gz' .* Got a tar archive of files. Hint: unpack it first"
+    with pytest.raises(ValueError, match=told):
+        ClassCounts.from_sequences([path], ["a"], k=3)
+    with pytest.raises(ValueError, match=told):
+        list(read_records(path))
+
+
+def test_a_byte_order_mark_is_no_letter(tmp_path, monkeypatch):
+    path = tmp_path / "marked.fa"
+    path.write_bytes(b"\xef\xbb\xbf>a\nACGT\n")
+    for piece in (_reading.PIECE_BYTES, 1, 2, 4):
+        monkeypatch.setattr(_reading, "PIECE_BYTES", piece)
+        assert list(read_records(path)) == [("a", "ACGT")]
 
 
 def test_wrong_arguments_are_told(genomes):
@@ -680,3 +708,213 @@ def test_truth_values_are_told(tmp_path, name):
         TypeError, match=f"The '{name}' parameter of from_sequences must"
     ):
         ClassCounts.from_sequences(paths, ["x", "y"], k=3, **{name: "yes"})
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+@pytest.mark.parametrize("place", ["header", "entry", "rows"])
+def test_a_damaged_part_of_a_checkpoint_is_told(tmp_path, monkeypatch, place, n_parts):
+    save_each_file(monkeypatch)
+    paths = written(tmp_path / "in", a="ACGTACGTA", b="CCGTTCGAA", c="GGGTTTACC")
+    options = {"k": 5, "checkpoint": tmp_path / "kept"}
+    with monkeypatch.context() as first:
+        stop_after(first, n_parts)
+        with contextlib.suppress(KilledError):
+            ClassCounts.from_sequences(paths, list("rss"), **options)
+    part = next((tmp_path / "kept").glob("*.keys"))
+    content = bytearray(part.read_bytes())
+    content[{"header": 8, "entry": 60, "rows": -1}[place]] ^= 1
+    part.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{part.name}' must be a file of counts of"):
+        ClassCounts.from_sequences(paths, list("rss"), **options)
+
+
+def test_a_checkpoint_is_a_folder(tmp_path):
+    paths = written(tmp_path, a="ACGTACG", b="CCGTTCG")
+    for place in (paths[0], paths[0] / "kept"):
+        with pytest.raises(
+            ValueError, match=r"'checkpoint' .* Got .*a\.fa.* is a file"
+        ):
+            ClassCounts.from_sequences(paths, ["x", "y"], k=3, checkpoint=place)
+
+
+@pytest.mark.parametrize("records", [False, True])
+@pytest.mark.parametrize("given", ["list", "function"])
+def test_too_many_classes_are_told(tmp_path, monkeypatch, records, given):
+    monkeypatch.setattr(_row_labels, "MOST_CLASSES", 2)
+    paths = written(tmp_path, a="ACGTACG", b="CCGTTCG", c="ACCCAGG")
+    labels = list("xyz") if given == "list" else lambda name: name[-4:]
+    if records:
+        (tmp_path / "all.fa").write_text("".join(own.read_text() for own in paths))
+        paths = [tmp_path / "all.fa"]
+    with pytest.raises(ValueError, match=r"at most 2 different ones. Got 3\."):
+        ClassCounts.from_sequences(paths, labels, k=3, records=records)
+
+
+def test_too_many_classes_are_told_before_the_core_does():
+    assert _row_labels.MOST_CLASSES == 16_384
+
+
+def test_links_to_one_file_are_told(tmp_path):
+    (path,) = written(tmp_path, a="ACGTACG")
+    (tmp_path / "l.fa").symlink_to(path)
+    (tmp_path / "gone.fa").symlink_to(tmp_path / "nowhere.fa")
+    with pytest.raises(
+        ValueError, match=r"Got '.*a.fa' and '.*l.fa', which lead to the"
+    ):
+        ClassCounts.from_sequences(str(tmp_path / "*.fa"), k=3)
+    with pytest.raises(ValueError, match=r"Got '.*a.fa' more than once"):
+        ClassCounts.from_sequences([path, path], k=3)
+    with pytest.raises(FileNotFoundError, match=r"gone.fa' leads to '.*nowhere.fa', w"):
+        ClassCounts.from_sequences(tmp_path / "gone.fa", k=3)
+
+
+# -------------------------------------------------------------------- labels by number
+
+
+def numbered(folder, n):
+    """Files called by numbers; a glob gives 0, 1, 10, 11, 2 ... and not 0, 1, 2."""
+    rng = np.random.default_rng(0)
+    bases = {f"{i}": random_bases(rng, 40) for i in range(n)}
+    return {int(path.stem): path for path in written(folder, **bases)}
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_numbers_in_an_index_are_names(tmp_path, records):
+    pandas = pytest.importorskip("pandas")
+    paths = numbered(tmp_path / "in", 12)
+    own = {i: "xy"[i > 5] for i in paths}
+    options = {"k": 3, "records": records}
+    pattern = str(tmp_path / "in" / "*.fa")
+    wanted = ClassCounts.from_sequences(
+        pattern, {str(i): label for i, label in own.items()}, **options
+    )
+    table = pandas.DataFrame({"sample": list(own), "label": list(own.values())})
+    by_name = table.set_index("sample")["label"]
+    for labels in (own, by_name, by_name.sample(frac=1, random_state=0)):
+        assert ClassCounts.from_sequences(pattern, labels, **options) == wanted
+    by_name.index = by_name.index.astype(float)  # as one missing number makes them
+    assert ClassCounts.from_sequences(pattern, by_name, **options) == wanted
+    if not records:  # whose names are not known before they are read
+        without_name = by_name.rename_axis(None).sample(frac=1, random_state=0)
+        assert ClassCounts.from_sequences(pattern, without_name, **options) == wanted
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_a_numbered_series_is_refused_where_it_could_name_rows(tmp_path, records):
+    pandas = pytest.importorskip("pandas")
+    paths = numbered(tmp_path / "in", 12)
+    labels = pandas.Series(["xy"[i > 5] for i in range(12)])
+    options = {"k": 3, "records": records}
+    told = r"by name or in order. Got a Series that is numbered .* Hint: labels.to_num"
+    with pytest.raises(ValueError, match=told):
+        ClassCounts.from_sequences(str(tmp_path / "in" / "*.fa"), labels, **options)
+    # In this order both ways are one.
+    in_order = [paths[i] for i in range(12)]
+    found = ClassCounts.from_sequences(in_order, labels, **options)
+    assert found == ClassCounts.from_sequences(in_order, labels.tolist(), **options)
+
+
+def test_a_named_index_names_files(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    paths = written(tmp_path, s1="ACGTACG", s2="CCGTTCG")
+    labels = pandas.Series(["x", "y"], index=pandas.Index([1, 2], name="sample"))
+    with pytest.raises(ValueError, match=r"must name every row. Got none for"):
+        ClassCounts.from_sequences(paths, labels, k=3)
+
+
+@pytest.mark.parametrize(
+    "make", [set, frozenset, lambda own: dict.fromkeys(own).keys()]
+)
+def test_what_has_no_order_is_refused(tmp_path, make):
+    paths = written(tmp_path, a="ACGTACG", b="CCGTTCG")
+    with pytest.raises(TypeError, match=r"'labels' .* must be an array, a mapping or"):
+        ClassCounts.from_sequences(paths, make(["x", "y"]), k=3)
+    with pytest.raises(TypeError, match=r"'paths' .* must be a path, a glob or a list"):
+        ClassCounts.from_sequences(make(paths), ["x", "y"], k=3)
+
+
+@pytest.mark.parametrize("spelled", ["./in/a.fa", "in/../in/a.fa", "in//a.fa"])
+def test_paths_are_known_in_any_spelling(tmp_path, monkeypatch, spelled):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "in", a="ACGTACG", b="CCGTTCG")
+    for pattern in ("in/*.fa", "./in/*.fa", str(tmp_path / "in" / "*.fa")):
+        labels = {spelled: "x", "b": "y"}
+        found = ClassCounts.from_sequences(pattern, labels, k=3)
+        assert found.class_count.tolist() == [1, 1]
+
+
+# ------------------------------------------------------------------ rare k-mers
+
+
+def test_counts_without_rare_kmers_do_not_add_up(genomes, tmp_path):
+    paths = list(genomes)
+    whole = ClassCounts.from_sequences(paths, k=8)
+    rare = ClassCounts.from_sequences(paths, k=8, min_df=2)
+    rare.save(tmp_path / "c.npz")
+    saved = ClassCounts.load(tmp_path / "c.npz")
+    told = (
+        r"cannot be added or subtracted: .* Got counts without features in fewer than"
+    )
+    for part in (rare, saved, rare.select([0, 1]), rare.scaled(2), copy.copy(rare)):
+        for call in (lambda own=part: whole + own, lambda own=part: own + whole):
+            with pytest.raises(ValueError, match=told):
+                call()
+        with pytest.raises(ValueError, match=told):
+            whole - part
+        with pytest.raises(ValueError, match=told):
+            part + part
+    nothing_left_out = ClassCounts.from_sequences(paths, k=8, min_df=0.01)
+    assert nothing_left_out + whole == whole + whole
+
+
+@pytest.mark.parametrize("min_df", [1.0, np.float64(1.0)])
+def test_a_share_of_all_rows_is_all_rows(genomes, min_df):
+    paths = list(genomes)
+    everywhere = ClassCounts.from_sequences(paths, k=4, min_df=min_df)
+    assert everywhere == ClassCounts.from_sequences(paths, k=4, min_df=9)
+    with pytest.raises(ValueError, match=r"'min_df' .* needs binary=True"):
+        ClassCounts.from_sequences(paths, k=4, min_df=min_df, binary=False)
+    with pytest.raises(ValueError, match=r"'min_df' must be a number of .* Got 0\."):
+        ClassCounts.from_sequences(paths, k=4, min_df=0)
+    everything = ClassCounts.from_sequences(paths, k=4, min_df=0.0)
+    assert everything == ClassCounts.from_sequences(paths, k=4)
+
+
+# ------------------------------------------------------------------ names of columns
+
+
+@pytest.mark.parametrize("merge_copies", [True, False])
+def test_any_member_on_either_strand_names_its_column(genomes, merge_copies, tmp_path):
+    counts = ClassCounts.from_sequences(list(genomes), k=13, merge_copies=merge_copies)
+    counts.save(tmp_path / "c.npz")
+    whole = ClassCounts.from_sequences(list(genomes), k=13, merge_copies=True)
+    column = int(np.argmax(whole.copies.sizes))
+    member = whole.copies.members(column).tolist()[-1]
+    other_strand = member.translate(COMPLEMENT)[::-1]
+    for own in (counts, ClassCounts.load(tmp_path / "c.npz"), counts.select([8, 2, 5])):
+        wanted = -1
+        if own.copies is not None:
+            there = np.flatnonzero(own.copies.columns == column)
+            wanted = int(there[0]) if there.size else -1
+        elif member in own.feature_names.tolist():
+            wanted = own.feature_names.tolist().index(member)
+        for name in (member, other_strand, member.lower(), member.replace("T", "U")):
+            assert own.feature_names.index_of([name, "A" * 14]).tolist() == [wanted, -1]
+            if own.copies is not None:
+                found = own.copies.column_of(name)
+                assert found == (None if wanted < 0 else wanted)
+    found = counts.feature_names.index_of([member])[0]
+    for name in (member, other_strand):
+        assert found in solve_bernoulli(counts, 3, include=[name]).support
+        assert found not in solve_bernoulli(counts, 3, exclude=name).support
+        assert found in sparsity_path(
+            counts, [3], model="bernoulli", include=[name]
+        ).support(3)
+
+
+def test_names_that_are_no_windows_are_told(genomes):
+    counts = ClassCounts.from_sequences(list(genomes), k=13)
+    with pytest.raises(ValueError, match=r"Got 'ACGT'. Hint: .* k-mers of 13 bases"):
+        solve_bernoulli(counts, 3, include=["ACGT"])
+    with pytest.raises(ValueError, match=r"Got 'A{13}'\.$"):
+        solve_bernoulli(counts, 3, include=["A" * 13])

@@ -189,6 +189,8 @@ def test_wrong_settings_are_refused_before_anything_is_read():
         ({"n_jobs": 0}, "n_jobs"),
         ({"memory_budget": 0}, "memory_budget"),
         ({"min_df": 2.0}, "min_df"),
+        ({"min_df": 0}, "'min_df' must be a number of documents"),
+        ({"max_df": 0}, "'max_df' must be a number of documents"),
         ({"max_features": 0}, "max_features"),
         ({"stop_words": "french"}, "stop_words"),
         ({"analyzer": "line"}, "analyzer"),

@@ -20,6 +20,7 @@ from bayesieve import (
     load_model,
     save_model,
 )
+from bayesieve.exceptions import FewFeaturesWarning
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
@@ -417,3 +418,130 @@ def test_a_file_that_changes_between_two_readings_is_told(tmp_path, monkeypatch)
     model = SparseSequenceNB(2, length=4, weights=True)
     with pytest.raises(ValueError, match=r"g3.fa' was changed after it was counted"):
         model.fit_files(files, ["r", "s"] * 3)
+
+
+@pytest.mark.parametrize("merge_copies", [True, False])
+@pytest.mark.parametrize("strand", ["own", "other", "small"])
+def test_any_member_names_its_column_in_every_rule(merge_copies, strand):
+    rows = ["ACGGTAC" + "TTTT", "ACGGTAC" + "TTTA", "CCATTGA" + "TTTT", "CCATTGA"]
+    options = {"length": 4, "merge_copies": merge_copies}
+    y = ["r", "r", "s", "s"]
+    members = SparseSequenceNB(1, length=4).fit(rows, y).members_[0]
+    complement = str.maketrans("ACGT", "TGCA")
+    names = [
+        {"own": m, "other": m.translate(complement)[::-1], "small": m.lower()}[strand]
+        for m in members
+    ]
+    if merge_copies:
+        names = names[-1:]  # all of them are one column
+    pandas = pytest.importorskip("pandas")
+    prices = dict.fromkeys(names, 2.0)
+    for cost in (prices, pandas.Series(prices)):
+        dear = SparseSequenceNB(1, feature_cost=cost, budget=1.0, **options)
+        assert not set(members) & set(np.concatenate(dear.fit(rows, y).members_))
+    others = SparseSequenceNB("all", **options).fit(rows, y).support_terms_
+    pair = [names[0], next(own for own in others if own not in members)]
+    for groups in ([pair], {"g": pair}, pandas.Series("g", index=pair)):
+        model = SparseSequenceNB(None, groups=groups, max_per_group=1, **options)
+        kept = np.concatenate(model.set_params(k=2).fit(rows, y).members_)
+        place = names.index(names[0]) if merge_copies else 0
+        assert not {members[place], pair[1]} <= set(kept)
+
+
+def test_names_of_one_column_say_one_thing():
+    rows = ["ACGGTAC", "ACGGTAC", "CCATTGA", "CCATTGA"]
+    y = ["r", "r", "s", "s"]
+    a, b = SparseSequenceNB(1, length=4).fit(rows, y).members_[0][:2]
+    pandas = pytest.importorskip("pandas")
+    for rule, told in [
+        ({"feature_cost": {a: 1.0, b: 2.0}, "budget": 1.0}, "which are one column"),
+        ({"groups": [[a], [b]]}, "each column in one group"),
+        ({"groups": pandas.Series(["g", "h"], index=[a, b])}, "Got .* in two, 'g' and"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            SparseSequenceNB(1, length=4, **rule).fit(rows, y)
+
+
+def test_a_column_is_named_by_any_member_for_every_estimator(files):
+    paths, labels = files
+    counts = ClassCounts.from_sequences(paths, labels, k=13, merge_copies=True)
+    column = int(np.argmax(counts.copies.sizes))
+    member = counts.copies.members(column).tolist()[-1]
+    model = SparseBernoulliNB(3, include=[member]).fit_counts(counts)
+    assert column in model.support_indices_
+
+
+def test_fixed_bytes_of_numpy_are_refused():
+    rows = [b"ab\0\0ab\0\0", b"cdefcdef"]
+    model = SparseSequenceNB(1, alphabet="bytes", length=2)
+    with pytest.raises(ValueError, match=r"dtype \|S8, which drops zero bytes"):
+        model.fit(np.array(rows), [0, 1])
+    whole = model.fit(np.array(rows, dtype=object), [0, 1]).n_features_in_
+    assert whole == model.fit(rows, [0, 1]).n_features_in_
+    bases = np.array([b"ACGTACG", b"CCCTTAG"])  # which have no zero bytes
+    assert SparseSequenceNB(1, length=3).fit(bases, [0, 1]).k_ == 1
+
+
+def test_missing_rows_of_pandas_are_told():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.Series(["ACGT", None], dtype="string")
+    with pytest.raises(ValueError, match="Got a missing value in row 1"):
+        SparseSequenceNB(1, length=3).fit(rows, [0, 1])
+
+
+def test_a_set_of_rows_has_no_order():
+    with pytest.raises(ValueError, match="Got set"):
+        SparseSequenceNB(1, length=3).fit({"ACGT", "CCCT"}, [0, 1])
+
+
+def test_files_that_are_not_there_are_told(planted, tmp_path):
+    sequences, labels, _ = planted
+    fitted = SparseSequenceNB(2, length=9).fit(sequences, labels)
+    for call in (fitted.predict, lambda rows: fitted.fit(rows, ["r", "s"])):
+        with pytest.raises(FileNotFoundError, match=r"There is no file '.*nowhere.fa'"):
+            call([sequences[0], tmp_path / "nowhere.fa"])
+        with pytest.raises(IsADirectoryError, match="is a folder, and must be a file"):
+            call([sequences[0], tmp_path])
+
+
+def test_more_classes_than_can_be_counted():
+    rows = ["ACGT"] * 16_385
+    with pytest.raises(ValueError, match=r"at most 16,384 different .* Got 16,385\."):
+        SparseSequenceNB(1, length=3).fit(rows, np.arange(len(rows)))
+
+
+@pytest.mark.parametrize("count", ["fit", "fit_files"])
+def test_a_share_of_all_rows_is_no_number_of_rows(planted, files, count):
+    names, table = matrix_of(planted[0], 3)
+    paths, labels = files
+    n_everywhere = int((table > 0).all(axis=0).sum())
+    assert 0 < n_everywhere < len(names)
+
+    def n_considered(min_df):
+        model = SparseSequenceNB(3, length=3, merge_copies=False, min_df=min_df)
+        return getattr(model, count)(paths, labels).n_features_in_
+
+    with pytest.warns(FewFeaturesWarning, match="only 0 vary"):
+        assert n_considered(1.0) == n_everywhere
+    assert n_considered(1) == n_considered(0.0) == len(names)
+    with pytest.raises(ValueError, match=r"'min_df' parameter of .* Got 0 instead"):
+        n_considered(0)
+
+
+def test_chunks_are_not_added_to_counts_without_rare_kmers(files):
+    paths, labels = files
+    options = {"length": 9, "merge_copies": False, "keep_counts": True}
+    model = SparseSequenceNB(3, min_df=2, **options).fit_files(paths, labels)
+    with pytest.raises(ValueError, match="lack rare features cannot be added"):
+        model.partial_fit(paths, labels)
+    chunks = SparseSequenceNB(3, min_df=2, **options)
+    for part in (slice(0, 40), slice(40, 80)):
+        chunks.partial_fit(paths[part], labels[part], classes=list("abc"))
+    assert chunks.support_terms_ == model.support_terms_
+
+
+def test_one_copy_is_not_copies():
+    rows = ["ACCAT", "ACCAT", "GGGTG", "GGGTG"]
+    model = SparseSequenceNB("all", length=4, canonical=False).fit(rows, list("rrss"))
+    told = model._describe().named(model.support_indices_)
+    assert sorted(told) == ["ACCA (+1 copy)", "GGGT (+1 copy)"]

@@ -281,6 +281,8 @@ def test_bytes_that_are_not_utf8_may_pass():
         ({"stop_words": "french"}, "'stop_words' parameter of SparseTextNB"),
         ({"token_pattern": "("}, "token_pattern.*regular expression"),
         ({"min_df": -1}, "'min_df' parameter of SparseTextNB"),
+        ({"min_df": 0}, "'min_df' parameter of SparseTextNB"),
+        ({"min_df": 1.0}, "No term is in at least min_df=1.0"),
         ({"max_df": 1.5}, "'max_df' parameter of SparseTextNB"),
         ({"min_df": 5}, "No term is in at least min_df=5"),
         ({"class_prior": [1.0]}, "'class_prior' parameter of SparseTextNB"),

@@ -42,3 +42,8 @@ def test_another_file_is_refused(tmp_path):
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"table\.csv.* must hold sequences as FASTA"):
         list(read_records(path))
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no file '.*nowhere.fa'"):
+        list(read_records(tmp_path / "nowhere.fa"))

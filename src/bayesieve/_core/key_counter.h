@@ -78,12 +78,32 @@ private:
 
 // What a file of counts begins with.
 struct FileHeader {
-    char magic[8] = {'b', 's', 'k', 'e', 'y', 's', '0', '1'};
+    char magic[8] = {'b', 's', 'k', 'e', 'y', 's', '0', '2'};
     std::uint64_t entries = 0;
     std::uint32_t alphabet = 0, length = 0, canonical = 0, binary = 0;
     std::uint64_t classes = 0;  // whose numbers of rows follow the entries
+    std::uint64_t sum = 0;      // of what follows, and of this header with 0 in this place
 };
-static_assert(sizeof(FileHeader) == 40 && sizeof(Entry) == 24, "files hold them as they are");
+static_assert(sizeof(FileHeader) == 48 && sizeof(Entry) == 24, "files hold them as they are");
+
+// Tells that a file is not as it was written. Each step is one to one in the word and in the
+// value before, so that damage within one word never goes unseen.
+class Checksum {
+public:
+    void add(const void* data, std::size_t bytes) {  // a multiple of 8
+        const auto* at = static_cast<const unsigned char*>(data);
+        for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
+            std::uint64_t word;
+            std::memcpy(&word, at + i, sizeof(word));
+            value_ = (value_ ^ word) * 0x9E3779B97F4A7C15ull;
+            value_ ^= value_ >> 32;
+        }
+    }
+    std::uint64_t value() const { return value_; }
+
+private:
+    std::uint64_t value_ = 0x243F6A8885A308D3ull;
+};
 
 // A sorted table on disk, cut at the keys where partitions begin.
 struct DiskTable {
@@ -167,12 +187,15 @@ public:
         file->read(0, &header, sizeof(header));
         FileHeader own = header_of(header.entries);
         own.classes = header.classes;
+        own.sum = header.sum;
         if (std::memcmp(&header, &own, sizeof(header)) != 0)
             throw std::invalid_argument("it is of another kind, or counted otherwise");
         if (header.classes > Entry::kCodes || header.entries > file->size() / sizeof(Entry) ||
             file->size() != sizeof(header) + header.entries * sizeof(Entry) +
                                 header.classes * sizeof(std::uint64_t))
             throw std::invalid_argument("it is cut off");
+        if (sum_of(*file, header) != header.sum)
+            throw std::invalid_argument("it is damaged: it is not as it was written");
         std::vector<std::uint64_t> rows(header.classes);
         file->read(sizeof(header) + header.entries * sizeof(Entry), rows.data(),
                    rows.size() * sizeof(std::uint64_t));
@@ -217,15 +240,22 @@ public:
         SpillFile file;
         file.create_kept(path);
         FileHeader header = header_of(0);
+        Checksum sum;
+        const auto append = [&](const void* data, std::size_t bytes) {
+            file.append(data, bytes);
+            sum.add(data, bytes);
+        };
         file.append(&header, sizeof(header));
         in_waves([](std::size_t, const Block<Entry>&) {},
                  [&](std::size_t, const Block<Entry>* ready, std::size_t count) {
                      for (std::size_t i = 0; i < count; ++i) {
                          header.entries += ready[i].size();
-                         file.append(ready[i].data(), ready[i].size() * sizeof(Entry));
+                         append(ready[i].data(), ready[i].size() * sizeof(Entry));
                      }
                  });
-        file.append(class_rows_.data(), class_rows_.size() * sizeof(std::uint64_t));
+        append(class_rows_.data(), class_rows_.size() * sizeof(std::uint64_t));
+        sum.add(&header, sizeof(header));
+        header.sum = sum.value();
         file.rewrite(0, &header, sizeof(header));
         file.finish_writing();
     }
@@ -355,6 +385,20 @@ private:
             if (worker)
                 for (const auto& buffer : worker->buffers) total += buffer.size();
         return total;
+    }
+    // The sum that a file should have, which is read once for it.
+    static std::uint64_t sum_of(SpillFile& file, FileHeader header) {
+        Checksum sum;
+        Block<unsigned char> part(std::size_t{1} << 20);
+        for (std::uint64_t at = sizeof(header); at < file.size(); at += part.size()) {
+            poll();
+            const std::size_t bytes = std::min<std::uint64_t>(part.size(), file.size() - at);
+            file.read(at, part.data(), bytes);
+            sum.add(part.data(), bytes);
+        }
+        header.sum = 0;
+        sum.add(&header, sizeof(header));
+        return sum.value();
     }
     FileHeader header_of(std::uint64_t entries) const {
         FileHeader header;

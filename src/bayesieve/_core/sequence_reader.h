@@ -53,10 +53,12 @@ public:
         begin_piece();
         Pace pace(std::size_t{1} << 20);
         const std::uint8_t *at = data, *const end = data + size;
+        skip_byte_order_mark(at, end);
         while (at < end) {
             const auto* stop = static_cast<const std::uint8_t*>(std::memchr(at, '\n', end - at));
             const std::size_t length = (stop == nullptr ? end : stop) - at;
             pace.spend(length);
+            if (line_ == 1) look_for_returns(at, length);
             part_of_line(at, length);
             if (stop == nullptr) return;
             end_line();
@@ -66,8 +68,12 @@ public:
     // After the last piece; gives one more, which holds a record without bases at most.
     void finish() {
         begin_piece();
+        if (line_ == 1 && alone_)
+            wrong("lines must end in line feeds. Got carriage returns alone, as on old Macs");
         if (!fresh_) end_line();
-        if (state_ == State::kQuality || state_ == State::kPlus)
+        // A file of bases alone may end with any of them, one with qualities after these only.
+        if (state_ == State::kQuality || state_ == State::kPlus ||
+            (state_ == State::kBases && fastq_))
             wrong("the file ends within a record, whose qualities are missing or too few");
     }
 
@@ -87,6 +93,22 @@ private:
         if (open_row_) starts.push_back(0);
     }
 
+    // Editors put one before the first letter.
+    void skip_byte_order_mark(const std::uint8_t*& at, const std::uint8_t* end) {
+        static constexpr std::uint8_t kMark[] = {0xEF, 0xBB, 0xBF};
+        for (; mark_ < sizeof(kMark) && at < end; ++at, ++mark_) {
+            if (*at == kMark[mark_]) continue;
+            if (mark_ > 0) wrong(kBeginnings);
+            mark_ = sizeof(kMark);
+            return;
+        }
+    }
+    void look_for_returns(const std::uint8_t* text, std::size_t length) {
+        for (std::size_t i = 0; i < length && !alone_; ++i) {
+            alone_ = returned_ && text[i] != '\r';
+            returned_ = text[i] == '\r';
+        }
+    }
     // A line may come in parts, when a piece ends within it.
     void part_of_line(const std::uint8_t* text, std::size_t length) {
         if (fresh_ && length > 0) begin_line(text, length);
@@ -108,7 +130,7 @@ private:
         if (state_ == State::kBefore && !known_) {
             if (first == ' ' || first == '\t' || first == '\r') return;
             if (first != '>' && first != '@' && first != ';')
-                wrong("a FASTA file begins with '>' and a FASTQ file with '@'");
+                wrong(kBeginnings);
             if (first != ';') known_ = true, fastq_ = first == '@';
         }
         if (between && first == ';' && !fastq_) {
@@ -196,10 +218,15 @@ private:
         throw std::invalid_argument("line " + std::to_string(line_) + ": " + what);
     }
 
+    static constexpr const char* kBeginnings =
+        "a FASTA file begins with '>' and a FASTQ file with '@'";
+
     std::size_t overlap_;
     bool records_;
     State state_ = State::kBefore;
     bool fresh_ = true, known_ = false, fastq_ = false, comment_ = false, open_row_ = false;
+    std::size_t mark_ = 0;       // bytes of a byte order mark that were there
+    bool returned_ = false, alone_ = false;  // a carriage return in line 1, and one within it
     std::size_t row_bases_ = 0;  // of the open row, with breaks
     Block<std::uint8_t> header_;  // of the record that begins, which may come in parts
     std::uint64_t line_ = 1, letters_ = 0, others_ = 0, count_ = 0;

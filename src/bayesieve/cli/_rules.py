@@ -89,18 +89,21 @@ def rules_from(
         return {}
     known = [*map(str, range(n_features) if names is None else names)]
     by_name = names is not None and not numbered
-    place: dict[str, Any] = {own: own if by_name else i for i, own in enumerate(known)}
+    place = {own: i for i, own in enumerate(known)}
+    index_of = getattr(names, "index_of", None)
 
     def columns(wanted: str, option: str) -> list[Any]:
-        if wanted in place:
-            return [place[wanted]]
-        found = [place[own] for own in fnmatch.filter(known, wanted)]
+        found = [place[wanted]] if wanted in place else []
+        if not found and index_of is not None:  # columns may have more names
+            found = [i for i in index_of([wanted]).tolist() if i >= 0]
+        if not found:
+            found = [place[own] for own in fnmatch.filter(known, wanted)]
         if not found:
             raise CommandError(
                 f"{option} must name features. Got {wanted!r}, which none of "
                 f"{len(known):,} is called."
             )
-        return found
+        return [known[i] if by_name else i for i in found]
 
     rules: dict[str, Any] = {}
     for option in ("include", "exclude"):

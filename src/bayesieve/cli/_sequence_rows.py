@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -19,7 +18,7 @@ from bayesieve.cli._files import DataFiles
 from bayesieve.cli._labelled_rows import LabelledRows, Labels, as_labels
 from bayesieve.cli._progress import Progress
 from bayesieve.cli._told import listed, tell
-from bayesieve.counts._row_labels import folder_of_file, names_of_file
+from bayesieve.counts._row_labels import folder_of_file, names_of_file, whole_path
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._labels import LabelCodes, label_problem
 from bayesieve.io._near_names import check_column
@@ -60,12 +59,6 @@ def left_out_where_unreadable(path: str, files: DataFiles, bad_rows: BadRows) ->
         bad_rows.found(1, str(error))
         return True
     return False
-
-
-def whole_path(name: str) -> str:
-    """A path from the root, however it is written; a mere name as it is."""
-    # Labels by name in Python (counts/_row_labels.py) know other spellings likewise.
-    return os.path.abspath(os.path.expanduser(name)) if os.path.dirname(name) else name
 
 
 def names_of_record(header: str) -> list[str]:

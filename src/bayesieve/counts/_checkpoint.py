@@ -150,7 +150,13 @@ class Checkpoint(Generic[T]):
     # ------------------------------------------------------------------ one at a time
 
     def __enter__(self) -> Checkpoint[T]:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise ValueError(
+                "The 'checkpoint' parameter must be a folder, there or not yet. Got "
+                f"{str(self.folder)!r}{self._in_the_way()}."
+            ) from None
         path = self.folder / "lock"
         if path.is_symlink():
             raise ValueError(
@@ -178,6 +184,12 @@ class Checkpoint(Generic[T]):
         trace: TracebackType | None,
     ) -> None:
         self._lock.close()  # which unlocks; so does the end of the process
+
+    def _in_the_way(self) -> str:
+        for parent in self.folder.parents:
+            if parent.exists() and not parent.is_dir():
+                return f", and {str(parent)!r} is a file"
+        return ", which is a file"
 
     # ------------------------------------------------------------------ resuming
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from bayesieve.sequences._key_names import KeyNames
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["Copies"]
+__all__ = ["ColumnNames", "Copies"]
 
 
 class Copies:
@@ -86,12 +87,41 @@ class Copies:
         ]
 
     def column_of(self, name: str) -> int | None:
-        """Return the column that stands for a feature, by its name."""
-        place = int(self.names.index_of([name])[0])
-        if place < 0:
-            return None
-        found = np.flatnonzero(self.columns == self.group[place])
-        return int(found[0]) if found.size else None
+        """Return the column that stands for a feature, by its name.
+
+        A k-mer may be read on either strand, if it was counted so.
+        """
+        column = int(self.index_of([name])[0])
+        return None if column < 0 else column
+
+    def index_of(self, names: Iterable[str]) -> Array:
+        """Return the column that stands for each feature, -1 where none does."""
+        place = self.names.index_of(names)
+        known = place >= 0
+        found = np.full(place.size, -1, dtype=np.int64)
+        found[known] = self._column_of_group(self.group[place[known]])
+        return found
+
+    def _column_of_group(self, groups: Array) -> Array:
+        if self._is_whole:
+            return groups.astype(np.int64)
+        if not len(self):
+            return np.full(groups.size, -1)
+        order = self._order
+        place = np.searchsorted(self.columns, groups, sorter=order)
+        column = order[np.minimum(place, len(self) - 1)]
+        return np.where(self.columns[column] == groups, column, -1)
+
+    @computed_once
+    def _is_whole(self) -> bool:
+        """Whether columns are all groups in order."""
+        return len(self) == self._n_groups and bool(
+            (self.columns == np.arange(len(self))).all()
+        )
+
+    @computed_once
+    def _order(self) -> Array:
+        return np.argsort(self.columns, kind="stable")
 
     def select(self, columns: Array) -> Copies:
         """Return the copies of some columns; the features are not copied."""
@@ -109,3 +139,25 @@ class Copies:
 
     def __repr__(self) -> str:
         return f"Copies({len(self)} columns of {self.n_features} features)"
+
+
+class ColumnNames(KeyNames):
+    """Names of columns with copies: each is known by any of its members.
+
+    Whoever looks a name up, a rule or the command line, finds the column of a member.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64
+        The first member of each column.
+    copies : Copies
+        The members of the same columns.
+    """
+
+    def __init__(self, keys: Any, copies: Copies) -> None:
+        super().__init__(keys, copies.names.spelling)
+        self._copies = copies
+
+    def index_of(self, texts: Iterable[str]) -> Array:
+        """Return the column that each string is a member of, or -1."""
+        return self._copies.index_of(texts)

@@ -77,7 +77,7 @@ class TextPlan:
         """Join the groups, and keep the most frequent terms if so asked."""
         joined = join_groups(groups)
         if self.max_features is not None:
-            joined = prune(joined, 0, 1.0, self.max_features)
+            joined = prune(joined, 0.0, 1.0, self.max_features)
         if not joined.n_features:
             raise ValueError(
                 "No terms remain. Hint: lower min_df or raise max_df; or the texts "

@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,9 @@ from scipy import sparse
 from bayesieve import _core
 from bayesieve.counts import _layout
 from bayesieve.counts._checkpoint import Checkpoint, file_state
-from bayesieve.counts._copies import Copies
+from bayesieve.counts._copies import ColumnNames, Copies
 from bayesieve.counts._row_labels import FileLabels, RecordLabels
-from bayesieve.counts._selection import check_limits, least_documents
+from bayesieve.counts._selection import check_limits, keep_all, least_documents
 from bayesieve.io._bad_rows import BadRows
 from bayesieve.io._files import find_files
 from bayesieve.io._labels import sort_order
@@ -95,7 +95,7 @@ class SequenceSource:
                 )
         check_memory_budget(memory_budget)
         check_limits(min_df, 1.0, None)
-        if min_df != 1 and not binary:
+        if not keep_all(min_df) and not binary:
             raise ValueError(
                 f"The 'min_df' parameter of {self._owner} needs binary=True, because "
                 "counts of occurrences do not tell rows. Got "
@@ -201,13 +201,14 @@ def _finished(
     row_of[order] = np.arange(classes.size)
     least = least_documents(min_df, int(n_rows.sum()))
     limits = (row_of, _layout.DENSE_CELLS, least)
-    copies = None
+    copies: Copies | None = None
+    names: KeyNames
     if merge_copies:
         keys, group, first, tables = counter.finish_groups(*limits)
-        names = KeyNames(keys[first], spelling)
         every = KeyNames(keys, spelling)
         every.__dict__["is_sorted"] = True
         copies = Copies(every, group)
+        names = ColumnNames(keys[first], copies)
     else:
         keys, tables = counter.finish(*limits)
         names = KeyNames(keys, spelling)
@@ -231,6 +232,7 @@ def _finished(
         feature_count=table,
         feature_names=names,
         copies=copies,
+        least_rows=max(1, least),
     )
 
 
@@ -261,9 +263,9 @@ def _file_times(path: str) -> tuple[int, int]:
 
 
 def _listed(paths: Any, owner: str) -> list[Any]:
-    listed = [paths] if isinstance(paths, str | os.PathLike) else paths
+    listed: Any = [paths] if isinstance(paths, str | os.PathLike) else paths
     try:
-        listed = list(listed)
+        listed = None if isinstance(paths, Set) else list(listed)  # without an order
     except TypeError:
         listed = None
     if not listed or not all(isinstance(path, str | os.PathLike) for path in listed):
@@ -272,7 +274,7 @@ def _listed(paths: Any, owner: str) -> list[Any]:
             f"The 'paths' parameter of {owner} must be a path, a glob or a list of "
             f"them. Got {got}."
         )
-    return listed
+    return list(listed)
 
 
 def _spill_path(folder: Any) -> str:

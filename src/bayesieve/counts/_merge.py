@@ -133,6 +133,14 @@ def _check_combinable(a: ClassCounts, b: ClassCounts) -> None:
             "the same columns: features that are copies in one part may not be in "
             "another. Hint: count all files in one call, or without merge_copies."
         )
+    least = max(a.least_rows, b.least_rows)
+    if least > 1:
+        raise ValueError(
+            "Class counts that lack rare features cannot be added or subtracted: what "
+            "is rare in one part may not be in all. Got counts without features in "
+            f"fewer than {least} rows. Hint: count with min_df=1, and leave rare "
+            "features out afterwards, or count all files in one call."
+        )
     windows = [own.feature_names for own in (a, b)]
     told = [own.spelling for own in windows if isinstance(own, KeyNames)]
     if len(told) == 2 and told[0] != told[1]:

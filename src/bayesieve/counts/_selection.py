@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesieve.counts._copies import ColumnNames
 from bayesieve.counts._layout import category_offsets, laid_out
 from bayesieve.utils._arrays import Array
 
@@ -38,7 +39,9 @@ def select(counts: ClassCounts, indices: Any) -> ClassCounts:
     if counts.feature_names is not None:
         picked["feature_names"] = counts.feature_names[chosen]
     if counts.copies is not None:
-        picked["copies"] = counts.copies.select(chosen)
+        copies = counts.copies.select(chosen)
+        picked["copies"] = copies
+        picked["feature_names"] = ColumnNames(picked["feature_names"].keys, copies)
     return counts._with(**picked)
 
 
@@ -116,6 +119,12 @@ def check_limits(min_df: float, max_df: float, max_features: int | None) -> None
         _document_limits(1, max_df, max_features, many)
 
 
+def keep_all(min_df: float, max_df: float = 1.0) -> bool:
+    """Whether limits leave no term out: 1 is a number of documents, 1.0 all of them."""
+    low = min_df == (1 if isinstance(min_df, Integral) else 0.0)
+    return bool(low and not isinstance(max_df, Integral) and max_df == 1.0)
+
+
 def least_documents(min_df: float, total: int) -> int:
     """Return in how many documents a term must be, at least."""
     return math.ceil(_document_limits(min_df, 1.0, None, total)[0])
@@ -145,11 +154,11 @@ def _document_limits(
 
 
 def _document_limit(name: str, value: float, total: int) -> float:
-    if isinstance(value, Integral) and value >= 0:
+    if isinstance(value, Integral) and value >= 1:
         return int(value)
     if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
         return float(value) * total
     raise ValueError(
-        f"{name!r} must be a number of documents (int) or a share in [0, 1] (float). "
-        f"Got {value!r}."
+        f"{name!r} must be a number of documents (int >= 1) or a share in [0, 1] "
+        f"(float). Got {value!r}."
     )

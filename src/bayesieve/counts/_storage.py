@@ -23,7 +23,7 @@ from scipy import sparse
 
 from bayesieve import _core
 from bayesieve.counts._checks import checked
-from bayesieve.counts._copies import Copies
+from bayesieve.counts._copies import ColumnNames, Copies
 from bayesieve.counts._layout import is_dense_layout
 from bayesieve.exceptions import NewerVersionWarning
 from bayesieve.sequences._key_names import KeyNames
@@ -101,6 +101,8 @@ def pack_counts(counts: ClassCounts) -> dict[str, Array]:
         arrays["copies_keys"] = counts.copies.names.keys
         arrays["copies_group"] = counts.copies.group
         arrays["copies_columns"] = counts.copies.columns
+    if counts.least_rows > 1:
+        metadata["least_rows"] = counts.least_rows
     if counts.n_categories is not None:
         arrays["n_categories"] = counts.n_categories
     for name, table in counts._tables().items():
@@ -459,12 +461,16 @@ def unpack_counts(
         names = KeyNames(reader.array("names_keys", "uint64"), _spelling(metadata))
         if metadata.get("copies", False):
             copies = _copies(reader, names)
+            names = ColumnNames(names.keys, copies)
     elif named and packed:
         names = reader.packed("names")
     elif named:
         texts = reader.texts("names")
         names = np.empty(len(texts), dtype=object)
         names[:] = texts
+    least_rows = metadata.get("least_rows", 1)
+    if type(least_rows) is not int or not 1 <= least_rows < 2**63:
+        raise ValueError("'least_rows' must be a whole number >= 1")
     sizes = None
     if metadata["kind"] == "category":
         sizes = reader.integers("n_categories")
@@ -476,6 +482,7 @@ def unpack_counts(
             feature_names=names,
             n_categories=sizes,
             copies=copies,
+            least_rows=least_rows,
             **tables,
         )
     )

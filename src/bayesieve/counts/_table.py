@@ -92,6 +92,9 @@ class ClassCounts:
     categories : list of ndarray, or None
     copies : Copies, or None
         After counting with `merge_copies=True`, the members of each column.
+    least_rows : int
+        Features of sequences in fewer rows were left out by `min_df`; 1 for none.
+        Such counts cannot be added: what is rare in each part may not be in all.
     kind : str
     n_classes, n_features : int
 
@@ -126,6 +129,7 @@ class ClassCounts:
     centred_squares: Array | None
     n_categories: Array | None
     copies: Copies | None
+    least_rows: int = 1
 
     def __init__(
         self,
@@ -172,6 +176,7 @@ class ClassCounts:
         centred_squares: Array | None = None,
         n_categories: Array | None = None,
         copies: Copies | None = None,
+        least_rows: int = 1,
     ) -> ClassCounts:
         """Make counts of arrays made by this package, neither copied nor checked."""
         counts = cls.__new__(cls)
@@ -186,6 +191,7 @@ class ClassCounts:
             centred_squares=centred_squares,
             n_categories=n_categories,
             copies=copies,
+            least_rows=least_rows,
         )
         return counts
 
@@ -597,12 +603,13 @@ class ClassCounts:
             are left out.
         labels : array-like, mapping or callable, default=None
             A label for each file; or by its path, its name, its name without endings
-            or its folder; or a function of its path. An array is in the order of the
-            paths, of which a glob gives those that match sorted as strings (g1, g10,
-            g2): names are safer. None for the name of the folder that each file is in.
-            With `records`, of the records: in order, by their header or its first word,
-            or a function of the header. A label of None leaves a row out. At most
-            16,384 different ones.
+            or its folder, whole numbers too; or a function of its path. An array, or a
+            Series that is just numbered, is in the order of the paths, of which a glob
+            gives those that match sorted as strings (g1, g10, g2): names are safer;
+            where its numbers could be names, it is refused. None for the name of the
+            folder that each file is in. With `records`, of the records: in order, by
+            their header or its first word, or a function of the header. A label of
+            None leaves a row out. At most 16,384 different ones.
         k : int, default=31
             Length of the k-mers, 1 to 31.
         canonical : bool, default=True
@@ -616,8 +623,9 @@ class ClassCounts:
             Hold k-mers that occur in the same rows as one column, called by the first
             of them; `copies` has them all. Of one variant or gene there are many.
             Rows are told apart by random numbers of 64 bits that add up.
-        min_df : int or share in (0, 1), default=1
-            With `binary`: leave out k-mers in fewer rows.
+        min_df : int or float, default=1
+            With `binary`: leave out k-mers in fewer rows, a number (int) or a share in
+            [0, 1] (float; 1.0 is all of them). Such counts cannot be added.
         classes : array-like, default=None
             All labels there may be; another one is an error.
         checkpoint : path-like, default=None

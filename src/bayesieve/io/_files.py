@@ -107,13 +107,13 @@ def find_files(patterns: Iterable[str], hint: str = "") -> list[str]:
         found += _matches(os.path.expanduser(pattern), hint)
     seen: dict[str, str] = {}
     for path in found:
-        real = os.path.realpath(path)
-        if real in seen:
-            again = f"{path!r} more than once"
-            if seen[real] != path:  # a link, or another spelling
-                again = f"{path!r}, which is {seen[real]!r} once more"
-            raise ValueError(f"Each file can be read once. Got {again}.")
-        seen[real] = path
+        place = os.path.realpath(path)
+        if place in seen:
+            told = f"{path!r} more than once"
+            if os.path.abspath(seen[place]) != os.path.abspath(path):
+                told = f"{seen[place]!r} and {path!r}, which lead to the same file"
+            raise ValueError(f"Each file can be read once. Got {told}.")
+        seen[place] = path
     return found
 
 
@@ -138,9 +138,9 @@ def _matches(pattern: str, hint: str) -> list[str]:
             return sorted(found)
         raise FileNotFoundError(f"No file matches {pattern!r}.")
     if os.path.islink(pattern):
-        leads = os.path.join(os.path.dirname(pattern), os.readlink(pattern))
+        target = os.path.realpath(pattern)
         raise FileNotFoundError(
-            f"{pattern!r} is a link to {leads!r}, where there is no file."
+            f"The link {pattern!r} leads to {target!r}, which is not there."
         )
     endings = [ending for own in FORMATS for ending in own.endings]
     near = near_hint(pattern, [*endings, *PACKED_ENDINGS])

@@ -354,7 +354,7 @@ class SparseNaiveBayes(SupportClassifier, ListsAlternatives, CountingEstimator):
             owner=type(self).__name__,
             exact=self.exact,
             time_limit=self.time_limit,
-            rules=self._rules_for(counts),
+            rules=self._rules(),
             **self._solver_options(),
         )
         solution = selection.solution
@@ -367,10 +367,6 @@ class SparseNaiveBayes(SupportClassifier, ListsAlternatives, CountingEstimator):
         self.support_gains_ = solution.gains
         self._keep_frequency(counts)
         self._set_parameters(counts, selection)
-
-    def _rules_for(self, counts: ClassCounts) -> dict[str, Any]:
-        """The rules as the user wrote them, with names that the counts have."""
-        return self._rules()
 
     def _wanted_size(self) -> Any:
         return self.k

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bayesieve._compat import Interval, StrOptions
+from bayesieve._compat import Interval, RealNotInt, StrOptions
 from bayesieve._description import (
     Description,
     Saved,
@@ -20,7 +20,7 @@ from bayesieve._description import (
     logit,
 )
 from bayesieve.counts import ClassCounts
-from bayesieve.counts._selection import documents_with, prune
+from bayesieve.counts._selection import documents_with, keep_all, prune
 from bayesieve.naive_bayes._base import SparseNaiveBayes, alpha_constraint
 from bayesieve.naive_bayes._penalty_choice import (
     CHOICE_SAVED,
@@ -36,7 +36,7 @@ __all__ = ["RawNaiveBayes"]
 
 #: A number of rows, or a share of them.
 _DOCUMENTS = [
-    Interval(Real, 0, 1, closed="both"),
+    Interval(RealNotInt, 0, 1, closed="both"),
     Interval(Integral, 1, None, closed="left"),
 ]
 #: Counts that each model needs.
@@ -258,7 +258,7 @@ class RawNaiveBayes(WeighsTerms):
             raise ValueError(
                 f"The {self._rows_noun} have no {self._noun}: {self._no_terms}."
             )
-        if (self.min_df, type(self.max_df), self.max_df) == (1, float, 1.0):
+        if keep_all(self.min_df, self.max_df):
             return counts
         if documents_with(counts) is None:
             raise ValueError(

@@ -17,6 +17,7 @@ from bayesieve._description import Description, Saved
 from bayesieve._scorecard import Scorecard
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._from_sequences import SequenceSource, count_rows
+from bayesieve.counts._row_labels import refuse_many_classes
 from bayesieve.naive_bayes._raw import RawNaiveBayes
 from bayesieve.sequences._key_names import KeyNames
 from bayesieve.sequences._matching import KeyMatcher
@@ -331,6 +332,7 @@ class SparseSequenceNB(RawNaiveBayes):
     def _counts_of(
         self, rows: Any, codes: np.ndarray, classes: np.ndarray
     ) -> ClassCounts:
+        refuse_many_classes(classes.size, type(self).__name__)
         return count_rows(
             ClassCounts,
             rows,
@@ -353,24 +355,6 @@ class SparseSequenceNB(RawNaiveBayes):
                 "length and canonical alike."
             )
         super()._solve(counts)
-
-    def _rules_for(self, counts: ClassCounts) -> dict[str, Any]:
-        """Any member of a column names it, read on either strand."""
-        rules = super()._rules_for(counts)
-        for rule in ("include", "exclude"):
-            given = rules.get(rule)
-            if isinstance(given, str):
-                given = [given]
-            if isinstance(given, list | tuple | set):
-                rules[rule] = [self._column_name(one, counts) for one in given]
-        return rules
-
-    def _column_name(self, one: Any, counts: ClassCounts) -> Any:
-        if not isinstance(one, str):
-            return one
-        name = self._cutting().canonical_name(one)
-        column = None if counts.copies is None else counts.copies.column_of(name)
-        return name if column is None else column
 
     def _new_matcher(self, names: Any, cutting: Spelling) -> KeyMatcher:
         if not isinstance(names, KeyNames):
@@ -415,7 +399,9 @@ class SparseSequenceNB(RawNaiveBayes):
 
         def with_copies(columns: np.ndarray) -> list[str]:
             return [
-                f"{name} (+{others[j]:,} copies)" if others.get(j) else name
+                f"{name} (+{others[j]:,} {'copy' if others[j] == 1 else 'copies'})"
+                if others.get(j)
+                else name
                 for j, name in zip(columns.tolist(), named(columns), strict=True)
             ]
 

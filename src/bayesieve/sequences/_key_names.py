@@ -68,8 +68,13 @@ class KeyNames(PackedNames):
         return self.is_like(other) and np.array_equal(self.keys, other.keys)
 
     def index_of(self, texts: Iterable[str]) -> Array:
-        """Return the position of each string, or -1 where it is not there."""
-        wanted, known = self.spelling.keys(texts)
+        """Return the position of each string, or -1 where it is not there.
+
+        A k-mer may be in small letters, and on either strand if it was counted so.
+        """
+        name_of = self.spelling.canonical_name
+        called = [name_of(own) if isinstance(own, str) else own for own in texts]
+        wanted, known = self.spelling.keys(called)
         order = None if self.is_sorted else np.argsort(self.keys, kind="stable")
         place = np.searchsorted(self.keys, wanted, sorter=order)
         place = np.minimum(place, max(len(self) - 1, 0))

@@ -18,12 +18,8 @@ from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 
 __all__ = [
-    "MOST_OTHERS",
-    "Piece",
-    "letter_counts",
-    "read_headers",
-    "read_pieces",
-    "read_records",
+    *("MOST_OTHERS", "Piece", "letter_counts", "read_headers", "read_pieces"),
+    *("read_records", "refuse_missing"),
 ]
 
 #: Bytes of a piece: long enough that threads share its windows.
@@ -32,6 +28,8 @@ PIECE_BYTES = 8 << 20
 _LETTERS = np.frombuffer(b"ACGTN", dtype=np.uint8)
 #: Share of letters that stand for no base, N apart, above which a file is none of DNA.
 MOST_OTHERS = 0.5
+#: What a tar archive has in the header of its first file.
+_TAR, _TAR_AT = b"ustar", 257
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,8 @@ def read_pieces(
     To be closed by who does not read to the end, an error included.
     """
     shown = repr(path)
-    packed = looked_into(path, shown) if spelling.is_dna else None
+    refuse_missing(path)
+    packed = _sequence_file(path) if spelling.is_dna else None
     with (
         _damage_told(packed, shown),
         open(path, "rb") if packed is None else packed.open() as stream,
@@ -96,8 +95,9 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     [('a first', 'ACGTACGT'), ('b', 'NNNA')]
     """
     path = os.fspath(path)
+    refuse_missing(path)
     whole = Spelling(is_dna=True, length=1)  # windows of one base: nothing comes again
-    packed = looked_into(path, repr(path))
+    packed = _sequence_file(path)
     header = ""
     bases: list[bytes] | None = None
     with _damage_told(packed, repr(path)), packed.open() as stream:
@@ -126,18 +126,36 @@ def read_headers(path: str) -> Iterator[str]:
 
 def letter_counts(path: str) -> tuple[int, int, int]:
     """Count records, letters, and those of them that stand for no base, N apart."""
-    reader = _core.SequenceReader(0, False)
-    packed = looked_into(path, repr(path))
-    with _damage_told(packed, repr(path)), packed.open() as stream:
-        try:
-            while chunk := stream.read(PIECE_BYTES):
-                reader.read(np.frombuffer(chunk, dtype=np.uint8))
-            reader.finish()
-        except ValueError as error:
-            raise ValueError(
-                f"{path!r} must hold sequences as FASTA or FASTQ; {error}."
-            ) from None
+    refuse_missing(path)
+    reader, shown = _core.SequenceReader(0, False), repr(path)
+    packed = _sequence_file(path)
+    with (
+        _damage_told(packed, shown),
+        packed.open() as stream,
+        _other_text_told(shown),
+    ):
+        while chunk := stream.read(PIECE_BYTES):
+            reader.read(np.frombuffer(chunk, dtype=np.uint8))
+        reader.finish()
     return reader.records, reader.letters, reader.others
+
+
+def refuse_missing(path: str) -> None:
+    """Refuse what is no file, in words that are the same for every reader."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path!r} is a folder, and must be a file.")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"There is no file {path!r}.")
+
+
+def _sequence_file(path: str) -> Packed:
+    packed = looked_into(path, repr(path))
+    if packed.head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        raise ValueError(
+            f"{path!r} must hold sequences as FASTA or FASTQ. Got a tar archive of "
+            "files. Hint: unpack it first: tar -xf."
+        )
+    return packed
 
 
 @contextmanager
@@ -151,6 +169,17 @@ def _damage_told(packed: Packed | None, shown: str) -> Iterator[None]:
         raise ValueError(
             f"{shown} begins as a {packed.kind} file does, and is cut off or damaged."
         ) from error
+
+
+@contextmanager
+def _other_text_told(shown: str) -> Iterator[None]:
+    """Say of which file it is that the reader cannot go on."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(
+            f"{shown} must hold sequences as FASTA or FASTQ; {error}."
+        ) from None
 
 
 def _sequences(
@@ -169,14 +198,13 @@ def _sequences(
             ]
         return Piece(bases, starts, bool(goes_on), names)
 
-    try:
-        for chunk in chunks:
-            yield piece(reader.read(np.frombuffer(chunk, dtype=np.uint8)))
-        yield piece(reader.finish())
-    except ValueError as error:
-        raise ValueError(
-            f"{shown} must hold sequences as FASTA or FASTQ; {error}."
-        ) from None
+    for chunk in chunks:
+        with _other_text_told(shown):
+            found = reader.read(np.frombuffer(chunk, dtype=np.uint8))
+        yield piece(found)
+    with _other_text_told(shown):
+        found = reader.finish()
+    yield piece(found)
     if not reader.letters:
         raise ValueError(
             f"{shown} must hold sequences as FASTA or FASTQ. Got {reader.records} "

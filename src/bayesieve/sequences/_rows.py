@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Set
 from typing import Any
 
 import numpy as np
 
-from bayesieve.sequences._reading import PIECE_BYTES, Piece, read_pieces
+from bayesieve.io._labels import is_missing
+from bayesieve.sequences._reading import (
+    PIECE_BYTES,
+    Piece,
+    read_pieces,
+    refuse_missing,
+)
 from bayesieve.sequences._spelling import Spelling
 from bayesieve.utils._arrays import Array
 
@@ -43,8 +49,13 @@ def checked_sequences(X: Any, spelling: Spelling, *, owner: str) -> list[Any]:
         raise ValueError(
             f"{needs}, in one dimension. Got {type(X).__name__} of shape {shape}."
         )
-    if isinstance(X, dict) or not hasattr(X, "__iter__"):
+    if isinstance(X, Mapping | Set) or not hasattr(X, "__iter__"):
         raise ValueError(f"{needs}. Got {type(X).__name__}.")
+    if getattr(getattr(X, "dtype", None), "kind", "") == "S" and not spelling.is_dna:
+        raise ValueError(
+            f"{needs}. Got an array of dtype {X.dtype}, which drops zero bytes at the "
+            "end of a row. Hint: a list, or an array made with dtype=object."
+        )
     rows = X.tolist() if hasattr(X, "tolist") else list(X)
     if not rows:
         raise ValueError(f"{needs}. Got none.")
@@ -53,9 +64,12 @@ def checked_sequences(X: Any, spelling: Spelling, *, owner: str) -> list[Any]:
         allowed = (str, *allowed)
     for number, row in enumerate(rows):
         if isinstance(row, allowed):
+            if isinstance(row, os.PathLike):  # before hours of others are counted
+                refuse_missing(os.fspath(row))
             continue
-        missing = row is None or row != row  # NaN
-        found = "a missing value" if missing else f"{type(row).__name__} {row!r:.40}"
+        found = f"{type(row).__name__} {row!r:.40}"
+        if is_missing(row):
+            found = "a missing value"
         hint = ""
         if isinstance(row, str):
             hint = " Hint: pathlib.Path(...) for a file, text.encode() for a text."

@@ -80,6 +80,10 @@ class Spelling:
         name = name.upper().replace("U", "T")
         return min(name, name.translate(_COMPLEMENT)[::-1]) if self.canonical else name
 
+    def is_name(self, text: str) -> bool:
+        """Whether this is what a window can be called, in capitals or not."""
+        return bool(self.keys([self.canonical_name(text)])[1][0])
+
     def names(self, keys: Array) -> list[str]:
         """Return the names of keys."""
         text = _core.spell_keys(keys, self.is_dna, self.length).tobytes()

@@ -103,8 +103,9 @@ def row_counts(counts: Any, class_count: Any = None, *, solver: str) -> Floats:
     if class_count is None:
         raise TypeError(
             f"{solver} needs a ClassCounts, which knows the number of rows of each "
-            f"class. Got {type(counts).__name__}. "
-            "Hint: build one with ClassCounts.from_matrix(X, y)."
+            "class, or a table of presences beside class_count. Got "
+            f"{type(counts).__name__} without it. Hint: class_count=[...] has the rows "
+            "of each class of a table, and ClassCounts.from_matrix(X, y) counts rows."
         )
     class_count = in_host_memory(class_count)
     if is_on_device(class_count):

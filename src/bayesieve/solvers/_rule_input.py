@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesieve.sequences._key_names import KeyNames
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._rules import Indices, Rules, told_column
 from bayesieve.utils._packed_names import PackedNames
@@ -136,7 +137,7 @@ class _Names:
                     f"{self.n_features} columns. Got shape {mask.shape}."
                 )
             return np.flatnonzero(mask)
-        found = [self._column(one, must) for one in given]
+        found = self._places(given, must)
         if len(found) == self.n_features > 2 and set(found) <= {0, 1}:
             raise ValueError(
                 f"{must} be a mask of booleans or numbers of columns. Got "
@@ -153,30 +154,47 @@ class _Names:
             )
         return np.unique(np.array([i for i in found if i is not None], dtype=np.int64))
 
-    def _column(self, one: Any, must: str) -> int | None:
-        if _is_whole(one, None):
-            if not 0 <= one < self.n_features:
+    def _places(self, given: Any, must: str) -> list[int | None]:
+        """The column of each name or number, None for a name that is not there."""
+        names = []
+        for one in given:
+            if isinstance(one, str):
+                names.append(one)
+            elif not _is_whole(one, None):
+                raise ValueError(
+                    f"{must} hold names or numbers of columns, or a mask. Got {one!r}."
+                )
+            elif not 0 <= one < self.n_features:
                 raise ValueError(
                     f"{must} hold numbers of columns from 0 to {self.n_features - 1}. "
                     f"Got {one!r}."
                 )
-            return int(one)
-        if not isinstance(one, str):
+        if names and self.names is None:
             raise ValueError(
-                f"{must} hold names or numbers of columns, or a mask. Got {one!r}."
+                f"{must} hold numbers of columns: these have no names. Got "
+                f"{names[0]!r}."
             )
-        if self.names is None:
-            raise ValueError(
-                f"{must} hold numbers of columns: these have no names. Got {one!r}."
-            )
+        place_of = self._places_of_names(names)
+        return [place_of[one] if isinstance(one, str) else int(one) for one in given]
+
+    def _places_of_names(self, names: list[str]) -> dict[str, int | None]:
         if isinstance(self.names, PackedNames):  # no strings of all of them
-            place = int(self.names.index_of([one])[0])
-            return None if place < 0 else place
-        if self._place is None:
+            places = self.names.index_of(names).tolist() if names else []
+            return {
+                name: None if place < 0 else place
+                for name, place in zip(names, places, strict=True)
+            }
+        if self._place is None and names:
             self._place = {str(n): i for i, n in enumerate(self.names)}
-        return self._place.get(one)
+        return {name: (self._place or {}).get(name) for name in names}
 
     def _unknown(self, one: str, must: str) -> str:
+        if isinstance(self.names, KeyNames):  # another one is as near as the next
+            is_window = self.names.spelling.is_name(one)
+            told = f"{must} hold names of columns. Got {one!r}."
+            return (
+                told if is_window else f"{told} Hint: they are {self.names.spelling}."
+            )
         known = list(islice(map(str, self.names), _NAMES_LOOKED_AT))
         near = difflib.get_close_matches(one, known, n=3)
         told = f"{must} hold names of columns. Got {one!r}."
@@ -192,10 +210,17 @@ def _groups(given: Any, look_up: _Names) -> tuple[Indices, int]:
     if isinstance(given, Mapping):
         return _listed([*given.values()], look_up, must)
     if _goes_by_label(given) and look_up.names is not None:
-        labelled = given.to_dict()
-        for name in labelled:
-            look_up.columns([name], "groups")  # refuses what is no column
-        given = [labelled.get(str(name)) for name in look_up.names]
+        labelled, given = given.to_dict(), [None] * n
+        for name, own in labelled.items():
+            for column in look_up.columns([name], "groups"):  # refuses what is none
+                before = given[column]
+                if not _is_missing(before) and before != own:
+                    told = told_column(column, look_up.names)
+                    raise ValueError(
+                        f"{must} have each column in one group. Got {told} in two, "
+                        f"{before!r} and, as {name!r}, {own!r}."
+                    )
+                given[column] = own
     elif hasattr(given, "to_numpy"):
         given = given.to_numpy()
     if not isinstance(given, np.ndarray):
@@ -287,8 +312,17 @@ def _costs(given: Any, look_up: _Names) -> Floats:
     if isinstance(given, Mapping):
         costs = np.zeros(n)
         values = _numbers([*given.values()], must)
+        named: dict[int, Any] = {}
         for one, value in zip(given, values, strict=True):
-            costs[look_up.columns([one], "feature_cost")] = value
+            for column in look_up.columns([one], "feature_cost").tolist():
+                before = named.setdefault(column, one)
+                if before != one and costs[column] != value:
+                    raise ValueError(
+                        f"{must} hold one cost for each column. Got "
+                        f"{costs[column]:g} for {before!r} and {value:g} for {one!r}, "
+                        "which are one column."
+                    )
+                costs[column] = value
     else:
         costs = _numbers(given, must)
     if costs.shape != (n,):

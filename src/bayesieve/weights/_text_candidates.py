@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bayesieve.counts import ClassCounts
 from bayesieve.counts._layout import laid_out
-from bayesieve.counts._selection import document_frequency, prune
+from bayesieve.counts._selection import document_frequency, keep_all, prune
 from bayesieve.counts._texts import count_texts
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import TextOptions
@@ -141,8 +141,7 @@ def count_ngrams(
 
 def within_limits(counts: ClassCounts, rule: TextRule) -> ClassCounts:
     """The n-grams within `min_df` and `max_df`; none where there are too few texts."""
-    limits = (rule.min_df, type(rule.max_df), rule.max_df)
-    if not counts.n_features or limits == (1, float, 1.0):
+    if not counts.n_features or keep_all(rule.min_df, rule.max_df):
         return counts
     few = isinstance(rule.min_df, Integral) and rule.min_df > counts.class_count.sum()
     return counts.select([]) if few else prune(counts, rule.min_df, rule.max_df)
