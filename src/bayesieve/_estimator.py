@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bayesieve._compat import Interval, StrOptions, check_sample_weight, fit_context
 from bayesieve._description import Saved, SelfDescribing, describe
 from bayesieve.counts import ClassCounts, count_matrix
+from bayesieve.counts._copies import NamesWithCopies
 from bayesieve.solvers import Alternatives
 from bayesieve.solvers._rule_input import RULE_PARAMETERS, rules_of
 from bayesieve.solvers._rules import Rules
@@ -385,7 +386,9 @@ class CountingEstimator(RowCounter):
             # Millions of terms stay packed: a sequence that makes strings when asked.
             if isinstance(names, np.ndarray) or len(names) <= 1_000_000:
                 names = np.array(names, dtype=object)
-            self.feature_names_in_ = names[:]  # without the copies behind them
+            elif isinstance(names, NamesWithCopies):
+                names = names.alone()  # copies may be a thousand times as many
+            self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._learn(counts)

@@ -182,6 +182,7 @@ def test_witnesses_are_none_of_the_columns_that_are_fixed(small_steps):
 
 def test_all_columns_and_one(elsewhere, small_steps):
     table = skewed(np.random.default_rng(5), 2, 60)
+    table[:, [3, 40]] = 0.0  # of no use
     with pytest.warns(FewFeaturesWarning):
         here = solve_multinomial(table, 60)
     with pytest.warns(FewFeaturesWarning):

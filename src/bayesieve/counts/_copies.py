@@ -11,7 +11,7 @@ from bayesieve.sequences._key_names import KeyNames
 from bayesieve.utils._arrays import Array
 from bayesieve.utils._computed_once import computed_once
 
-__all__ = ["ColumnNames", "Copies"]
+__all__ = ["Copies", "NamesWithCopies"]
 
 
 class Copies:
@@ -141,7 +141,7 @@ class Copies:
         return f"Copies({len(self)} columns of {self.n_features} features)"
 
 
-class ColumnNames(KeyNames):
+class NamesWithCopies(KeyNames):
     """Names of columns with copies: each is known by any of its members.
 
     Whoever looks a name up, a rule or the command line, finds the column of a member.
@@ -161,3 +161,7 @@ class ColumnNames(KeyNames):
     def index_of(self, texts: Iterable[str]) -> Array:
         """Return the column that each string is a member of, or -1."""
         return self._copies.index_of(texts)
+
+    def alone(self) -> KeyNames:
+        """The same names, without the copies behind them."""
+        return KeyNames(self.keys, self.spelling)

@@ -17,7 +17,7 @@ from scipy import sparse
 from bayesieve import _core
 from bayesieve.counts import _layout
 from bayesieve.counts._checkpoint import Checkpoint, file_state
-from bayesieve.counts._copies import ColumnNames, Copies
+from bayesieve.counts._copies import Copies, NamesWithCopies
 from bayesieve.counts._row_labels import FileLabels, RecordLabels
 from bayesieve.counts._selection import check_limits, keep_all, least_documents
 from bayesieve.io._bad_rows import BadRows
@@ -208,7 +208,7 @@ def _finished(
         every = KeyNames(keys, spelling)
         every.__dict__["is_sorted"] = True
         copies = Copies(every, group)
-        names = ColumnNames(keys[first], copies)
+        names = NamesWithCopies(keys[first], copies)
     else:
         keys, tables = counter.finish(*limits)
         names = KeyNames(keys, spelling)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.counts._copies import ColumnNames
+from bayesieve.counts._copies import NamesWithCopies
 from bayesieve.counts._layout import category_offsets, laid_out
 from bayesieve.utils._arrays import Array
 
@@ -41,7 +41,7 @@ def select(counts: ClassCounts, indices: Any) -> ClassCounts:
     if counts.copies is not None:
         copies = counts.copies.select(chosen)
         picked["copies"] = copies
-        picked["feature_names"] = ColumnNames(picked["feature_names"].keys, copies)
+        picked["feature_names"] = NamesWithCopies(picked["feature_names"].keys, copies)
     return counts._with(**picked)
 
 

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from bayesieve import _core
 from bayesieve.counts._checks import checked
-from bayesieve.counts._copies import ColumnNames, Copies
+from bayesieve.counts._copies import Copies, NamesWithCopies
 from bayesieve.counts._layout import is_dense_layout
 from bayesieve.exceptions import NewerVersionWarning
 from bayesieve.sequences._key_names import KeyNames
@@ -461,7 +461,7 @@ def unpack_counts(
         names = KeyNames(reader.array("names_keys", "uint64"), _spelling(metadata))
         if metadata.get("copies", False):
             copies = _copies(reader, names)
-            names = ColumnNames(names.keys, copies)
+            names = NamesWithCopies(names.keys, copies)
     elif named and packed:
         names = reader.packed("names")
     elif named:

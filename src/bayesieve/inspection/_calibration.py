@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import log_loss
 
 __all__ = ["Calibration", "calibration"]
 
@@ -93,12 +92,24 @@ def calibration(
     sums = np.bincount(place, predicted, n_bins)[filled]
     hits = np.bincount(place, came_true.astype(np.float64), n_bins)[filled]
     borders = np.linspace(0, 1, n_bins + 1)
-    tiny = np.finfo(np.float64).tiny  # certain and wrong is bad, but not infinite here
     return Calibration(
         label=None if pos_label is None else str(pos_label),
         predicted=sums / rows[filled],
         observed=hits / rows[filled],
         rows=rows[filled].astype(np.int64),
         edges=np.column_stack([borders[filled], borders[filled + 1]]),
-        log_loss=float(log_loss(y, np.clip(proba, tiny, 1.0), labels=classes)),
+        log_loss=_log_loss(proba, y, classes),
     )
+
+
+def _log_loss(proba: Any, y: Any, classes: Any) -> float:
+    """As scikit-learn's log_loss, which warns of many classes in some versions."""
+    order = np.argsort(classes, kind="stable")
+    place = np.searchsorted(classes, y, sorter=order)
+    codes = order[np.minimum(place, order.size - 1)]
+    if (classes[codes] != y).any():
+        other = y[classes[codes] != y][0]
+        raise ValueError(f"y must be of the classes {classes.tolist()}. Got {other!r}.")
+    told = np.asarray(proba[np.arange(y.size), codes], dtype=np.float64)
+    least = np.finfo(np.float64).eps  # certain and wrong is bad, but not infinite here
+    return float(-np.log(np.clip(told, least, 1 - least)).mean())
