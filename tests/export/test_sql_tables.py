@@ -56,17 +56,48 @@ def test_a_column_rowid_that_the_model_does_not_know(sqlite_engine):
     compare(found, model.predict(X), model.predict_proba(X), model.classes_)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        'CREATE VIEW "rows" AS SELECT * FROM given',
+        'CREATE TABLE "rows" AS SELECT a, b, 1 AS _rowid_, NULL AS oid FROM given',
+        'CREATE TABLE "rows" (a, b, id PRIMARY KEY) WITHOUT ROWID',
+    ],
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_columns_that_are_called_as_the_query_calls_its_own(n_classes, duckdb_engine):
+def test_sqlite_gives_every_row_once_whatever_identifies_it(
+    made, n_classes, sqlite_engine
+):
+    X = pd.DataFrame({"a": [3, 3, 0, 0, 1, 1], "b": [0, 1, 3, 1, 2, 2]})
+    model = bs.SparseMultinomialNB("all").fit(X, np.arange(6) % n_classes)
+    sqlite_engine.execute('DROP TABLE IF EXISTS "rows"')
+    sqlite_engine.create("given", X)
+    sqlite_engine.execute(made)
+    if "WITHOUT" in made:
+        ids = "row_number() OVER ()"
+        sqlite_engine.execute(f'INSERT INTO "rows" SELECT a, b, {ids} FROM given')
+    names, found = sqlite_engine.execute(to_sql(model, "rows", "sqlite"))
+    sqlite_engine.execute(f'DROP {"VIEW" if "VIEW" in made else "TABLE"} "rows"')
+    assert names[:2] == ["a", "b"]
+    assert not any(name.startswith("bayesieve") for name in names)
+    assert [row[:2] for row in found] == list(X.itertuples(index=False, name=None))
+    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_that_are_called_as_the_query_calls_its_own(
+    n_classes, duckdb_engine, sqlite_engine
+):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 4, size=(60, 2)), columns=["a", "b"])
     y = np.arange(60) % n_classes
     for model in (bs.SparseMultinomialNB("all").fit(X, y), bs.SelectiveNB().fit(X, y)):
         names = ["bayesieve_0", "bayesieve_s0", "bayesieve_f1", "bayesieve_best"]
         frame = X.assign(**dict.fromkeys(names, 99.0), place=range(60))
-        sql = to_sql(model, "rows", order_by="place")
-        _, found = duckdb_engine.query(sql, frame)
-        compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+        for own in (duckdb_engine, sqlite_engine):
+            sql = to_sql(model, "rows", own.dialect, order_by="place")
+            _, found = own.query(sql, frame)
+            compare(found, model.predict(X), model.predict_proba(X), model.classes_)
 
 
 def test_a_column_that_is_called_as_the_numbers_of_texts(duckdb_engine):

@@ -360,7 +360,7 @@ class Spark(Dialect):
 
 
 class SQLite(Dialect):
-    """SQLite 3.35 and newer, with its mathematical functions."""
+    """SQLite 3.35 and newer, with its functions of mathematics and JSON."""
 
     key, title, double = "sqlite", "SQLite", "REAL"
     has_times = has_nan = False

@@ -58,8 +58,8 @@ def to_sql(
         which term, how often (once, without `count`). The result then has a row for
         each document. Terms that a model does not know still make a document.
     key : str, optional
-        A column that tells the rows apart, and is never missing: for SQLite by default
-        its row identifier ``_rowid_``, which a view lacks; Spark needs one for texts.
+        For texts, a column that tells the rows apart, and is never missing. Spark needs
+        one.
     order_by : str or sequence of str, optional
         Columns that the rows are put in order by. A query without has no order that
         could be relied upon, except that of documents, which are ordered by `row`.
@@ -162,8 +162,6 @@ class _Writer:
         self._check_names([own.name for own in card.columns])
         names = [f"t.{dialect.name(own.name, 'A column')}" for own in card.columns]
         quoted = None if key is None else dialect.name(key, "The key")
-        if quoted is None and dialect.key == "sqlite":
-            quoted = _row_of_sqlite(card)
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
         query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
@@ -192,8 +190,7 @@ class _Writer:
         query.add(self._first)
         query.add(rows.second)
         query.add(rows.third)
-        by_key = [quoted] if quoted is not None and dialect.key == "sqlite" else []
-        return self._finished(query, self._order or by_key)
+        return self._finished(query, self._order)
 
     def _source_of(
         self, key: str | None, n_texts: int, columns: Sequence[str]
@@ -201,7 +198,7 @@ class _Writer:
         """The table, and beside it the scores of its texts."""
         dialect = self._dialect
         if not n_texts:
-            return Query(dialect, self._source, key=key or "", used=columns)
+            return Query(dialect, self._source, used=columns)
         if key is None and dialect.key == "spark":
             raise ValueError(
                 "Texts in Spark need a column that tells the rows apart. Got key=None."
@@ -299,22 +296,6 @@ class _Writer:
                     f"Got {name!r}."
                 )
             known[own] = name
-
-
-def _row_of_sqlite(card: Scorecard) -> str:
-    """A name of the row identifier that is not one of the columns.
-
-    A column of that name hides it, and the model does not know all columns of a table:
-    so "rowid", which some tables of others have, comes last.
-    """
-    taken = {own.name.lower() for own in card.columns}
-    for name in ("_rowid_", "oid", "rowid"):
-        if name not in taken:
-            return name
-    raise ValueError(
-        "A table whose columns hide the row identifier of SQLite needs a column that "
-        "tells the rows apart. Got key=None."
-    )
 
 
 def _named(card: Scorecard, text: str | None) -> Scorecard:
