@@ -94,11 +94,13 @@ def to_sql(
     >>> connection.execute(query).fetchone()[:3]
     (1, 5, 'yes')
     """
-    if dialect not in DIALECTS:
+    if not isinstance(dialect, str) or dialect not in DIALECTS:
         raise ValueError(
             "The 'dialect' parameter of to_sql must be one of "
             f"{', '.join(map(repr, DIALECTS))}. Got {dialect!r}."
         )
+    columns = {"text": text, "row": row, "term": term, "count": count, "key": key}
+    _check_options(columns, order_by, prediction, probability)
     sql = DIALECTS[dialect]
     card = contrasted(scorecard_of(model, feature_names))
     parts = [table] if isinstance(table, str) else table
@@ -123,6 +125,12 @@ def to_sql(
                 "A table of terms needs 'row' and 'term', and maybe 'count'. "
                 "Got no 'term'."
             )
+        for name, given in (("text", text), ("key", key)):
+            if given is not None:
+                raise ValueError(
+                    f"The {name!r} parameter of to_sql must be None for a table of "
+                    f"terms, which holds no texts. Got {given!r} with row={row!r}."
+                )
         return written.of_terms(row, term, count)
     return written.of_rows(text, key)
 
@@ -163,6 +171,11 @@ class _Writer:
         names = [f"t.{dialect.name(own.name, 'A column')}" for own in card.columns]
         quoted = None if key is None else dialect.name(key, "The key")
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
+        if key is not None and not texts:
+            raise ValueError(
+                "The 'key' parameter of to_sql must be None but for texts, whose words "
+                f"are joined to the rows by it. Got {key!r} with a {card.owner}."
+            )
         query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
         for name, values in rows.tables:
@@ -225,7 +238,7 @@ class _Writer:
         if self._order not in ([], [dialect.name(row)]):
             raise ValueError(
                 "Documents are put in order by 'row', the only column of the table "
-                "that the result has. Got another 'order_by'."
+                f"that the result has. Got order_by={', '.join(self._order)}."
             )
         document = f"t.{dialect.name(row, 'A column')}"
         n = "1" if count is None else f"t.{dialect.name(count, 'A column')}"
@@ -278,7 +291,7 @@ class _Writer:
         """Refuse names that the dialect, or the result, could not tell apart."""
         known: dict[str, str] = {}
         for name in [*columns, *(own for own in self._results if own is not None)]:
-            own = name.lower() if self._dialect.folds_case else name
+            own = self._dialect.folded(name)
             if known.get(own) == name:
                 raise ValueError(
                     "Columns of the table and of the result need different names. "
@@ -296,6 +309,31 @@ class _Writer:
                     f"Got {name!r}."
                 )
             known[own] = name
+
+
+def _check_options(
+    columns: dict[str, Any], order_by: Any, prediction: Any, probability: Any
+) -> None:
+    for name, given in columns.items():
+        if not isinstance(given, str | None):
+            raise TypeError(
+                f"The {name!r} parameter of to_sql must be the name of a column, or "
+                f"None. Got {given!r}."
+            )
+    listed = [] if order_by is None else order_by
+    if not isinstance(listed, str | list | tuple) or not all(
+        isinstance(own, str) for own in listed
+    ):
+        raise TypeError(
+            "The 'order_by' parameter of to_sql must be the name of a column, a list "
+            f"of names, or None. Got {order_by!r}."
+        )
+    for name, given in (("prediction", prediction), ("probability", probability)):
+        if not isinstance(given, str | None):
+            raise TypeError(
+                f"The {name!r} parameter of to_sql must be a str, or None to leave it "
+                f"out. Got {given!r}."
+            )
 
 
 def _named(card: Scorecard, text: str | None) -> Scorecard:
