@@ -321,7 +321,7 @@ def test_labels_beyond_64_bits(engine):
         assert [row[2] for row in found] == [2**64 - 1, 1]
         assert "." not in str(found[0][2])
     else:
-        with pytest.raises(ValueError, match="SQLite. Got 18446744073709551615"):
+        with pytest.raises(ValueError, match=r"SQLite\. Got 18446744073709551615"):
             to_sql(model, "rows", "sqlite")
     ends = np.array([-(2**63), 2**63 - 1])
     check_rows(engine, bs.SparseMultinomialNB("all").fit(X, ends), X)

@@ -136,6 +136,14 @@ class Dialect:
         """A column of numbers, to be compared with some that are listed."""
         return self.real(column)
 
+    def whole_of(self, column: str) -> str:
+        """A column of integers, to the last digit."""
+        return column
+
+    def is_number(self, column: str) -> str:
+        """Whether what is there reads as a number, where a column may hold anything."""
+        return f"{column} IS NOT NULL"
+
     def flag(self, column: str) -> str:
         """A column of booleans as 0 and 1."""
         return f"CAST({column} AS INTEGER)"
@@ -420,22 +428,31 @@ class SQLite(Dialect):
     def number_of(self, column: str) -> str:
         """CAST reads what it can of a text: 12 of "12 apples", 0 of "".
 
-        Against a real number a text stands as one if all of it can be read so, and is
-        larger than any if not.
+        So it is asked of what can be read whole alone.
         """
-        is_number = f"{column} <= {self.real(self.infinity)}"
         return (
-            f"CASE WHEN {column} IS NULL OR {is_number} THEN {self.real(column)} "
-            f"ELSE {self.infinity} END"
+            f"CASE WHEN {column} IS NULL OR {self.is_number(column)} "
+            f"THEN {self.real(column)} ELSE {self.infinity} END"
         )
 
+    def is_number(self, column: str) -> str:
+        """Against a real number a text stands as one if all of it can be read so.
+
+        If not, it is larger than any.
+        """
+        return f"{column} <= {self.real(self.infinity)}"
+
     def to_compare(self, column: str) -> str:
-        """As it is: what is no number equals none."""
-        return column
+        """Integers stay what they are, which doubles might not tell apart."""
+        return self.whole_of(column)
+
+    def whole_of(self, column: str) -> str:
+        """Texts are read as integers where they are some, and all else stays."""
+        return f"CAST({column} AS NUMERIC)"
 
     def flag(self, column: str) -> str:
         """Booleans are integers here."""
-        return column
+        return self.whole_of(column)
 
     def exact(self, own: str) -> str:
         """By bytes."""
