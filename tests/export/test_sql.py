@@ -85,6 +85,14 @@ def test_scores_far_apart_do_not_overflow(engine):
     check_rows(engine, model, np.array([[10**6, 0], [0, 10**6], [10**6, 10**6]]))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_counts_as_large_as_doubles(n_classes, engine):
+    X = np.array([[3.0, 0], [2, 1], [0, 3], [1, 2], [1, 1], [0, 1]])
+    new = np.array([[1e300, 0], [0, 1e300], [1e300, 1], [1.5, 1e305]])
+    for model in (bs.SparseMultinomialNB("all"), bs.SparseBernoulliNB("all")):
+        check_rows(engine, model.fit(X, np.arange(6) % n_classes), new)
+
+
 @pytest.mark.parametrize("labels", [[1, 2], [1.0, 2.0], [False, True], ["no", "'; --"]])
 def test_labels_keep_their_type(labels, engine):
     X = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesieve._scorecard import Scorecard
 from bayesieve.export._dialects import NEVER, Dialect, balanced
+from bayesieve.export._reduced import always_possible
 
 __all__ = ["Level", "Query", "outputs_of"]
 
@@ -155,17 +156,24 @@ class Query:
         SQLite joins a row to what is computed from it by a function of tables alone,
         json_each; a join by a key would lose rows where the key is missing, and repeat
         them where it is not unique. LIMIT keeps a level from being computed as often as
-        it is named. Only the innermost level may see the columns of the row.
+        it is named. Only the first level may see the columns of the row, and none
+        stands in another, because the parser has a limit for depth.
         """
-        inner, own = "", ""
-        for level in self._levels:
-            inner = f"\nFROM (SELECT {own}{_listed(level)}{inner}\n  LIMIT 1) AS l"
-            own = "l.*,\n  "
+        given = []
+        for number, level in enumerate(self._levels):
+            own = _listed(level)
+            if number:
+                own = f"l.*,\n  {own} FROM bayesieve_l{number - 1} AS l"
+            given.append(f"bayesieve_l{number} AS (SELECT {own}\n  LIMIT 1)")
         packed = balanced(
             [f"printf('%!{_WIDTH}.17g', {found})" for _, found in outputs], "({} || {})"
         )
         # printf writes NULL as a number, and a row has all of its scores or none.
-        there = f"CASE WHEN bayesieve_s0 IS NOT NULL THEN {packed} END"
+        there = (
+            f"CASE WHEN bayesieve_s0 IS NULL THEN '[null]' "
+            f"ELSE '[\"' || {packed} || '\"]' END"
+        )
+        inner = f"FROM bayesieve_l{len(given) - 1} LIMIT 1"
         results, taken = "bayesieve_results.value", []
         for place, (name, _) in enumerate(outputs):
             part = f"CAST(substr({results}, {1 + _WIDTH * place}, {_WIDTH}) AS REAL)"
@@ -174,10 +182,11 @@ class Query:
                 listed = " ".join(f"WHEN {n} THEN {label}" for n, label in cases)
                 part = f"CASE {part} {listed} END"
             taken.append((name, part))
+        joined = ",\n".join(given)
         return (
             f"SELECT t.*,\n  {_listed(taken)}\nFROM {self._source} AS t\n"
-            f"CROSS JOIN json_each(COALESCE('[\"' || (SELECT {there}{inner}\n"
-            "  LIMIT 1) || '\"]', '[null]')) AS bayesieve_results"
+            f"CROSS JOIN json_each((WITH {joined}\nSELECT {there}\n{inner})) "
+            "AS bayesieve_results"
         )
 
 
@@ -253,23 +262,19 @@ def _of_scores(
     n_classes, write = card.n_classes, dialect.number
     start = np.where(np.isneginf(card.start), NEVER, card.start).tolist()
     raw = [f"bayesieve_s{c}" for c in range(n_classes)]
-    query.add([("bayesieve_top", dialect.largest(raw))])
-    nobodys = f"bayesieve_top <= {write(_IMPOSSIBLE)}"
-    best = write(max(start))
-    ends = [
-        f"CASE WHEN {nobodys} THEN {write(s)} ELSE {own} END"
-        for s, own in zip(start, raw, strict=True)
-    ]
-    final = [f"bayesieve_f{c}" for c in range(n_classes)]
-    query.add(
-        [
-            *zip(final, ends, strict=True),
-            (
-                "bayesieve_best",
-                f"CASE WHEN {nobodys} THEN {best} ELSE bayesieve_top END",
-            ),
+    final = raw
+    if always_possible(card):  # however far down, a score is one
+        query.add([("bayesieve_best", dialect.largest(raw))])
+    else:
+        query.add([("bayesieve_top", dialect.largest(raw))])
+        nobodys = f"bayesieve_top <= {write(_IMPOSSIBLE)}"
+        ends = [
+            f"CASE WHEN {nobodys} THEN {write(s)} ELSE {own} END"
+            for s, own in zip(start, raw, strict=True)
         ]
-    )
+        best = f"CASE WHEN {nobodys} THEN {write(max(start))} ELSE bayesieve_top END"
+        final = [f"bayesieve_f{c}" for c in range(n_classes)]
+        query.add([*zip(final, ends, strict=True), ("bayesieve_best", best)])
     cases = " ".join(
         f"WHEN {own} = bayesieve_best THEN {label}"
         for own, label in zip(final, query.labels(card, names[0]), strict=True)
