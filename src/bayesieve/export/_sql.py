@@ -128,8 +128,8 @@ def to_sql(
         for name, given in (("text", text), ("key", key)):
             if given is not None:
                 raise ValueError(
-                    f"The {name!r} parameter of to_sql must be None for a table of "
-                    f"terms, which holds no texts. Got {given!r} with row={row!r}."
+                    f"The {name!r} parameter of to_sql is not for a table of terms, "
+                    f"which holds no texts. Got {given!r} with row={row!r}."
                 )
         return written.of_terms(row, term, count)
     return written.of_rows(text, key)
@@ -149,6 +149,7 @@ class _Writer:
     ) -> None:
         self._card, self._dialect, self._source = card, dialect, source
         given = [order_by] if isinstance(order_by, str) else list(order_by or ())
+        self._given_order = order_by
         self._order = [dialect.name(own) for own in given]
         shares = [
             None if probability is None else f"{probability}{label}"
@@ -173,8 +174,9 @@ class _Writer:
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
         if key is not None and not texts:
             raise ValueError(
-                "The 'key' parameter of to_sql must be None but for texts, whose words "
-                f"are joined to the rows by it. Got {key!r} with a {card.owner}."
+                "The 'key' parameter of to_sql is for texts, whose words are joined to "
+                f"the rows by it. Got {key!r} with a {card.owner}. "
+                "Hint: leave it out."
             )
         query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
@@ -238,7 +240,7 @@ class _Writer:
         if self._order not in ([], [dialect.name(row)]):
             raise ValueError(
                 "Documents are put in order by 'row', the only column of the table "
-                f"that the result has. Got order_by={', '.join(self._order)}."
+                f"that the result has. Got order_by={self._given_order!r}."
             )
         document = f"t.{dialect.name(row, 'A column')}"
         n = "1" if count is None else f"t.{dialect.name(count, 'A column')}"
