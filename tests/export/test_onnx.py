@@ -294,13 +294,26 @@ def test_what_has_no_place_in_onnx():
     model = bs.SelectiveNB(partitions="best", pairs=0).fit(table, Y > 0)
     with pytest.raises(ValueError, match="all strings or all numbers in ONNX"):
         to_onnx(model)
-    for name, value in (("inputs", "rows"), ("texts", 1), ("dtype", "int8")):
+    wrong = [("inputs", "rows"), ("texts", 1), ("dtype", "int8"), ("dtype", "nonsense")]
+    for name, value in [*wrong, ("dtype", None), ("dtype", [3]), ("inputs", [3])]:
         with pytest.raises(ValueError, match=f"The '{name}' parameter of to_onnx"):
             to_onnx(examples()["multinomial"][0], **{name: value})
     with pytest.raises(ValueError, match="One matrix needs columns of numbers"):
         to_onnx(examples()["selective search"][0], inputs="matrix")
     with pytest.raises(ValueError, match="needs a model or session of to_onnx"):
         onnx_inputs(object(), COUNTS)
+
+
+def test_halves_of_surrogate_pairs_have_no_place_in_onnx():
+    half = pd.DataFrame({"v": np.array(["\ud800", "b"], dtype=object)[Y % 2]})
+    model = bs.SparseCategoricalNB(1).fit(half, Y)
+    with pytest.raises(ValueError, match=r"A category .*Got '\\ud800' in column 'v'"):
+        to_onnx(model)
+    model = bs.SparseMultinomialNB(2).fit(COUNTS, half["v"])
+    with pytest.raises(ValueError, match=r"A label .*Got '\\ud800'"):
+        to_onnx(model)
+    with pytest.raises(ValueError, match=r"'missing' .*Got '\\ud800'"):
+        to_onnx(examples()["selective"][0], missing="\ud800")
 
 
 def test_steps_that_take_columns_are_seen_through():

@@ -85,6 +85,14 @@ def test_scores_far_apart_do_not_overflow(engine):
     check_rows(engine, model, np.array([[10**6, 0], [0, 10**6], [10**6, 10**6]]))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_counts_as_large_as_doubles(n_classes, engine):
+    X = np.array([[3.0, 0], [2, 1], [0, 3], [1, 2], [1, 1], [0, 1]])
+    new = np.array([[1e300, 0], [0, 1e300], [1e300, 1], [1.5, 1e305]])
+    for model in (bs.SparseMultinomialNB("all"), bs.SparseBernoulliNB("all")):
+        check_rows(engine, model.fit(X, np.arange(6) % n_classes), new)
+
+
 @pytest.mark.parametrize("labels", [[1, 2], [1.0, 2.0], [False, True], ["no", "'; --"]])
 def test_labels_keep_their_type(labels, engine):
     X = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
@@ -244,6 +252,13 @@ def test_names_that_cannot_be_told_apart_are_refused():
         to_sql(bs.SparseMultinomialNB("all").fit(X, ["x", "y"]), "rows")
 
 
+def test_only_ascii_letters_lose_their_case(engine):
+    X = pd.DataFrame([[3, 0], [0, 3]], columns=["\u00e9", "\u00c9"])
+    check_rows(engine, bs.SparseMultinomialNB("all").fit(X, ["ä", "Ä"]), X)
+    with pytest.raises(ValueError, match="differ in case only"):
+        to_sql(bs.SparseMultinomialNB("all").fit(X, ["x", "y"]), "rows", "spark")
+
+
 def test_what_cannot_be_written_is_refused():
     X = pd.DataFrame([[3, 0], [0, 3]], columns=["a", "b" * 70])
     model = bs.SparseMultinomialNB("all").fit(X, ["x", "y"])
@@ -275,6 +290,49 @@ def test_what_cannot_be_written_is_refused():
         to_sql(selective, "rows", row="doc", term="word")
     with pytest.raises(ValueError, match="SQLite has no dates"):
         to_sql(selective, "rows", "sqlite")
+
+
+@pytest.mark.parametrize(
+    "name", ["text", "row", "term", "count", "key", "order_by", "prediction"]
+)
+def test_names_must_be_strings(name):
+    model = bs.SparseMultinomialNB("all").fit([[3, 0], [0, 3]], ["x", "y"])
+    for wrong in (3, ["a", 3], b"a"):
+        with pytest.raises(TypeError, match=f"The '{name}' parameter of to_sql must"):
+            to_sql(model, "rows", **{name: wrong})
+    with pytest.raises(TypeError, match=r"'probability' parameter.* Got 3"):
+        to_sql(model, "rows", probability=3)
+    with pytest.raises(ValueError, match=r"must be one of .*Got \['duckdb'\]"):
+        to_sql(model, "rows", ["duckdb"])
+
+
+def test_options_that_would_do_nothing_are_refused():
+    model = bs.SparseMultinomialNB("all").fit([[3, 0], [0, 3]], ["x", "y"])
+    for dialect in ("duckdb", "postgres", "spark", "sqlite"):
+        with pytest.raises(ValueError, match=r"'key'.*Got 'id' with a SparseMulti"):
+            to_sql(model, "rows", dialect, key="id")
+    texts, _ = examples()["text"]
+    for name in ("text", "key"):
+        with pytest.raises(ValueError, match=rf"'{name}'.*with row='doc'"):
+            to_sql(texts, "rows", row="doc", term="word", **{name: "q"})
+
+
+def test_labels_beyond_64_bits(engine):
+    X = np.array([[3, 0], [0, 3]])
+    wide = np.array([1, 2**64 - 1], dtype=np.uint64)
+    model = bs.SparseMultinomialNB("all").fit(X, wide)
+    if engine.dialect != "sqlite":
+        _, found = engine.query(
+            to_sql(model, "rows", engine.dialect, probability=None, order_by="x0"),
+            pd.DataFrame(X, columns=["x0", "x1"]),
+        )
+        assert [row[2] for row in found] == [2**64 - 1, 1]
+        assert "." not in str(found[0][2])
+    else:
+        with pytest.raises(ValueError, match=r"SQLite\. Got 18446744073709551615"):
+            to_sql(model, "rows", "sqlite")
+    ends = np.array([-(2**63), 2**63 - 1])
+    check_rows(engine, bs.SparseMultinomialNB("all").fit(X, ends), X)
 
 
 def test_results_can_be_left_out(engine):

@@ -56,17 +56,48 @@ def test_a_column_rowid_that_the_model_does_not_know(sqlite_engine):
     compare(found, model.predict(X), model.predict_proba(X), model.classes_)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        'CREATE VIEW "rows" AS SELECT * FROM given',
+        'CREATE TABLE "rows" AS SELECT a, b, 1 AS _rowid_, NULL AS oid FROM given',
+        'CREATE TABLE "rows" (a, b, id PRIMARY KEY) WITHOUT ROWID',
+    ],
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_columns_that_are_called_as_the_query_calls_its_own(n_classes, duckdb_engine):
+def test_sqlite_gives_every_row_once_whatever_identifies_it(
+    made, n_classes, sqlite_engine
+):
+    X = pd.DataFrame({"a": [3, 3, 0, 0, 1, 1], "b": [0, 1, 3, 1, 2, 2]})
+    model = bs.SparseMultinomialNB("all").fit(X, np.arange(6) % n_classes)
+    sqlite_engine.execute('DROP TABLE IF EXISTS "rows"')
+    sqlite_engine.create("given", X)
+    sqlite_engine.execute(made)
+    if "WITHOUT" in made:
+        ids = "row_number() OVER ()"
+        sqlite_engine.execute(f'INSERT INTO "rows" SELECT a, b, {ids} FROM given')
+    names, found = sqlite_engine.execute(to_sql(model, "rows", "sqlite"))
+    sqlite_engine.execute(f'DROP {"VIEW" if "VIEW" in made else "TABLE"} "rows"')
+    assert names[:2] == ["a", "b"]
+    assert not any(name.startswith("bayesieve") for name in names)
+    assert [row[:2] for row in found] == list(X.itertuples(index=False, name=None))
+    compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_that_are_called_as_the_query_calls_its_own(
+    n_classes, duckdb_engine, sqlite_engine
+):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 4, size=(60, 2)), columns=["a", "b"])
     y = np.arange(60) % n_classes
     for model in (bs.SparseMultinomialNB("all").fit(X, y), bs.SelectiveNB().fit(X, y)):
         names = ["bayesieve_0", "bayesieve_s0", "bayesieve_f1", "bayesieve_best"]
         frame = X.assign(**dict.fromkeys(names, 99.0), place=range(60))
-        sql = to_sql(model, "rows", order_by="place")
-        _, found = duckdb_engine.query(sql, frame)
-        compare(found, model.predict(X), model.predict_proba(X), model.classes_)
+        for own in (duckdb_engine, sqlite_engine):
+            sql = to_sql(model, "rows", own.dialect, order_by="place")
+            _, found = own.query(sql, frame)
+            compare(found, model.predict(X), model.predict_proba(X), model.classes_)
 
 
 def test_a_column_that_is_called_as_the_numbers_of_texts(duckdb_engine):
@@ -99,13 +130,7 @@ def test_texts_in_a_column_of_numbers_have_no_answer_in_sqlite(values, sqlite_en
         given = [None, values[0], "", "abc", "12 apples", "true", b"1"]
         filled(sqlite_engine, kind, given)
         found = scored(sqlite_engine, model)
-        if values[1] is True:  # no boolean, so a value that was never met
-            other = model.predict_proba(pd.DataFrame({"v": ["abc"]}))[0]
-            np.testing.assert_allclose(
-                np.array([row[1:] for row in found[2:]]), [other] * 5, atol=1e-9
-            )
-        else:
-            assert found[2:] == [(None, None, None)] * 5
+        assert found[2:] == [(None, None, None)] * 5
         np.testing.assert_allclose(found[0][1:], missing, rtol=0, atol=1e-9)
         if kind != "REAL" or abs(values[0]) < 2**53:
             np.testing.assert_allclose(found[1][1:], known, rtol=0, atol=1e-9)
@@ -117,6 +142,36 @@ def test_numbers_that_sqlite_keeps_as_texts(sqlite_engine):
     wanted = model.predict_proba(pd.DataFrame({"v": [0.5, 1.5, 1.5]}))
     found = [row[1:] for row in scored(sqlite_engine, model)]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["", "TEXT", "INTEGER", "NUMERIC"])
+def test_large_integers_that_sqlite_keeps_as_texts(kind, sqlite_engine):
+    """The digits of 10**16 stand for one more than those of 9,999,999,999,999,999."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=600)
+    v = 10**16 - 500 + rng.integers(0, 700, size=600) + 300 * y
+    table = pd.DataFrame({"v": v})
+    model = bs.SelectiveNB(pairs=0).fit(table, y)
+    filled(sqlite_engine, kind, [str(own) for own in v])
+    found = [row[1:] for row in scored(sqlite_engine, model)]
+    np.testing.assert_allclose(found, model.predict_proba(table), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("values", [[False, True], [0, 1], [0.5, 1.0]])
+def test_categories_that_sqlite_keeps_as_texts(values, sqlite_engine):
+    column = pd.Series(np.resize(values, 40)).astype("category")
+    table = pd.DataFrame({"v": column})
+    model = bs.SelectiveNB(pairs=0).fit(table, np.arange(40) % 2)
+    rows = pd.DataFrame({"v": pd.Series([*values, 7, None], dtype=object)})
+    wanted = model.predict_proba(rows)
+    assert abs(wanted[0, 1] - wanted[1, 1]) > 0.5
+    numbers = [float(own) for own in values]
+    for kind in ("", "TEXT", "BOOLEAN"):
+        for given in (numbers, [f" {own:g}" for own in numbers]):
+            filled(sqlite_engine, kind, [*given, 7, None, "True", "", b"1"])
+            found = [row[1:] for row in scored(sqlite_engine, model)]
+            np.testing.assert_allclose(found[:4], wanted, rtol=0, atol=1e-9)
+            assert found[4:] == [(None, None)] * 3
 
 
 def test_texts_where_counts_should_be_have_no_answer_in_sqlite(sqlite_engine):

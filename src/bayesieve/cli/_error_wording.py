@@ -29,6 +29,26 @@ _OPTIONS = {
     "length": "--length",
 }
 _NAMES = "|".join(_OPTIONS)
+#: Of `to_sql`, `to_onnx` and `to_sklearn`, which have an option for each parameter.
+_OF_EXPORTS = (
+    (r"The '(\w+)' parameter of to_(?:sql|onnx)", r"--\1"),
+    (
+        r"A table of terms needs 'row' and 'term', and maybe 'count'\. Got no '(\w+)'",
+        r"a table of terms needs --row and --term, and maybe --count. Got no --\1",
+    ),
+    (r"by 'row', 'term' and 'count'", "by --row, --term and --count"),
+    (r"in order by 'row'", "in order by --row"),
+    (r"Got order_by='(.*)'\.", r"Got --order-by \1."),
+    (r"(Got '.*') with row='(.*)'\.", r"\1 with --row \2."),
+    (r"tells the rows apart\. Got key=None", "tells the rows apart. Got no --key"),
+    (
+        r"other names by 'prediction' and 'probability', or None to leave them out",
+        "--prediction and --probability give other names",
+    ),
+    (r"Hint: texts='counts'", "Hint: --texts counts"),
+    (r"Hint: missing='<missing>'", "Hint: --missing '<missing>'"),
+    (r"(; |, or )to_(onnx|sklearn)(?= takes|\.$)", r"\1--to \2"),
+)
 _WORDS = (
     (r", row \d+(?=; )", ""),  # of the rows learnt from, which are not those of a file
     (r"use k >= 2 or the Bernoulli model", "use -k 2 or more, or --model bernoulli"),
@@ -58,6 +78,7 @@ _WORDS = (
     (r"\bmin_df\b", "--min-df"),
     (r"\bmax_df\b", "--max-df"),
     (r"(--m(?:in|ax)-df .*)\bdocuments\b", r"\1texts"),
+    *_OF_EXPORTS,
 )
 
 

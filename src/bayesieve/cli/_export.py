@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from bayesieve.cli._command import Command, CommandError
+from bayesieve.cli._command import Command, CommandError, refuse_options
 from bayesieve.cli._files import check_model_file
 from bayesieve.cli._output import check_outputs
 
@@ -19,18 +19,32 @@ _OF_SQL = {
     "row": "of a table of terms: the column of documents",
     "term": "of a table of terms: the column of terms",
     "count": "of a table of terms: the column of counts (default: each row is one)",
-    "key": "column that tells the rows apart (default for SQLite: its rowid)",
+    "key": "of texts: column that tells the rows apart (Spark needs one)",
     "order-by": "column that the rows are put in order by",
+    "prediction": "name of the column of labels (default: prediction)",
+    "probability": "what the names of the columns of probabilities begin with "
+    "(default: probability_)",
 }
+#: The other options of one language, which say nothing to the others.
+_OWN = {
+    "sql": ("table", "dialect", *(name.replace("-", "_") for name in _OF_SQL)),
+    "onnx": ("texts", "missing"),
+}
+
+
+def _given(arguments: argparse.Namespace, language: str) -> dict[str, Any]:
+    """The options of a language that were given."""
+    options = {name: getattr(arguments, name) for name in _OWN[language]}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _as_sql(model: Any, arguments: argparse.Namespace) -> bytes:
     """The query, with a line break at its end."""
     from bayesieve.export import to_sql
 
-    options = {name.replace("-", "_") for name in _OF_SQL}
-    given = {name: getattr(arguments, name) for name in options}
-    query = to_sql(model, arguments.table.split("."), arguments.dialect, **given)
+    given = _given(arguments, "sql")
+    table = given.pop("table", "data").split(".")
+    query = to_sql(model, table, **given)
     return f"{query}\n".encode()
 
 
@@ -38,7 +52,8 @@ def _as_onnx(model: Any, arguments: argparse.Namespace) -> bytes:
     """The graph, as a file holds it."""
     from bayesieve.export import to_onnx
 
-    written: bytes = to_onnx(model).SerializeToString()
+    made = to_onnx(model, **_given(arguments, "onnx"))
+    written: bytes = made.SerializeToString()
     return written
 
 
@@ -78,20 +93,36 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     sql.add_argument(
         "--dialect",
         choices=_DIALECTS,
-        default="duckdb",
         help="whose SQL (default: duckdb)",
     )
     sql.add_argument(
         "--table",
-        default="data",
         metavar="NAME",
         help="the table to score; dots part schema and table (default: data)",
     )
     for name, told in _OF_SQL.items():
-        sql.add_argument(f"--{name}", metavar="COLUMN", help=told)
+        shown = "NAME" if name in ("prediction", "probability") else "COLUMN"
+        sql.add_argument(f"--{name}", metavar=shown, help=told)
+    onnx = parser.add_argument_group("onnx")
+    onnx.add_argument(
+        "--texts",
+        choices=("refuse", "counts"),
+        help="models of texts: refuse them, or take how often each selected term is "
+        "met (default: refuse)",
+    )
+    onnx.add_argument(
+        "--missing",
+        metavar="STRING",
+        help="what stands for a missing value among strings (default: the empty one)",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    for language, options in _OWN.items():
+        if language != arguments.to:
+            refuse_options(
+                arguments, options, f"--to {language}", f"--to {arguments.to}"
+            )
     if arguments.out is None and arguments.to not in _TEXT:
         raise CommandError(
             f"--to {arguments.to} writes a file of bytes: --out must name it."
@@ -132,6 +163,7 @@ EXPORT = Command(
         "bayesieve export people.model --to sql --dialect postgres --out score.sql",
         "bayesieve export reviews.model --to sql --row doc --term word --count n",
         "bayesieve export people.model --to onnx --out people.onnx",
+        "bayesieve export reviews.model --to onnx --texts counts --out reviews.onnx",
         "bayesieve export reviews.model --to sklearn --out reviews.joblib",
     ),
 )

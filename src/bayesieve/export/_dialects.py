@@ -7,6 +7,7 @@ Whatever comes from data (names of columns, labels, terms) goes through `name` a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -33,8 +34,8 @@ class Dialect:
 
     key: ClassVar[str]
     title: ClassVar[str]
-    #: Whether names that differ in case only are one name.
-    folds_case: ClassVar[bool] = True
+    #: Integers from the first to the second can be written; None: all.
+    integers: ClassVar[tuple[int, int] | None] = None
     #: Longest name in bytes; the rest would be cut off without a word.
     longest_name: ClassVar[int | None] = None
     quote: ClassVar[str] = '"'
@@ -77,6 +78,10 @@ class Dialect:
             raise self._refuse(what, given, why)
         return self.quote + given.replace(self.quote, 2 * self.quote) + self.quote
 
+    def folded(self, name: str) -> str:
+        """The same for names that are one to the database."""
+        return re.sub("[A-Z]+", lambda found: found[0].lower(), name)
+
     def text(self, given: str, what: str = "A text") -> str:
         """A string literal, whatever it holds."""
         return "'" + self._checked(given, what).replace("'", "''") + "'"
@@ -100,6 +105,13 @@ class Dialect:
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
         if isinstance(value, int):
+            if self.integers and not self.integers[0] <= value <= self.integers[1]:
+                raise ValueError(
+                    "Labels that are integers must lie between {} and {} to be "
+                    "written for {}. Got {}. Hint: fit the model on strings.".format(
+                        *self.integers, self.title, value
+                    )
+                )
             return str(value)
         if isinstance(value, float) and math.isfinite(value):
             return self.number(value)
@@ -123,6 +135,14 @@ class Dialect:
     def to_compare(self, column: str) -> str:
         """A column of numbers, to be compared with some that are listed."""
         return self.real(column)
+
+    def whole_of(self, column: str) -> str:
+        """A column of integers, to the last digit."""
+        return column
+
+    def is_number(self, column: str) -> str:
+        """Whether what is there reads as a number, where a column may hold anything."""
+        return f"{column} IS NOT NULL"
 
     def flag(self, column: str) -> str:
         """A column of booleans as 0 and 1."""
@@ -203,6 +223,7 @@ class DuckDB(Dialect):
     """DuckDB 1.4 and newer."""
 
     key, title, leaves_out, most_listed = "duckdb", "DuckDB", "EXCLUDE", 10
+    integers = (-(2**127) + 1, 2**127 - 1)
 
     def number(self, value: float) -> str:
         """As a double: a literal without an exponent is a decimal."""
@@ -263,8 +284,12 @@ class DuckDB(Dialect):
 class Postgres(Dialect):
     """PostgreSQL 12 and newer."""
 
-    key, title, folds_case, longest_name = "postgres", "PostgreSQL", False, 63
+    key, title, longest_name = "postgres", "PostgreSQL", 63
     double = "double precision"
+
+    def folded(self, name: str) -> str:
+        """Quoted names keep their case."""
+        return name
 
     def number(self, value: float) -> str:
         """As a double: a bare literal is a numeric."""
@@ -294,6 +319,11 @@ class Spark(Dialect):
 
     key, title, quote, leaves_out, most_listed = "spark", "Spark", "`", "EXCEPT", 64
     materialized = ""
+    integers = (-(10**38) + 1, 10**38 - 1)
+
+    def folded(self, name: str) -> str:
+        """All letters lose their case."""
+        return name.lower()
 
     def name(self, given: str, what: str = "A name") -> str:
         """Quoted; Spark puts variables in the place of ${...} before it reads names."""
@@ -360,10 +390,11 @@ class Spark(Dialect):
 
 
 class SQLite(Dialect):
-    """SQLite 3.35 and newer, with its mathematical functions."""
+    """SQLite 3.35 and newer, with its functions of mathematics and JSON."""
 
     key, title, double = "sqlite", "SQLite", "REAL"
     has_times = has_nan = False
+    integers = (-(2**63), 2**63 - 1)
     loosely_typed = True
 
     def number(self, value: float) -> str:
@@ -397,22 +428,31 @@ class SQLite(Dialect):
     def number_of(self, column: str) -> str:
         """CAST reads what it can of a text: 12 of "12 apples", 0 of "".
 
-        Against a real number a text stands as one if all of it can be read so, and is
-        larger than any if not.
+        So it is asked of what can be read whole alone.
         """
-        is_number = f"{column} <= {self.real(self.infinity)}"
         return (
-            f"CASE WHEN {column} IS NULL OR {is_number} THEN {self.real(column)} "
-            f"ELSE {self.infinity} END"
+            f"CASE WHEN {column} IS NULL OR {self.is_number(column)} "
+            f"THEN {self.real(column)} ELSE {self.infinity} END"
         )
 
+    def is_number(self, column: str) -> str:
+        """Against a real number a text stands as one if all of it can be read so.
+
+        If not, it is larger than any.
+        """
+        return f"{column} <= {self.real(self.infinity)}"
+
     def to_compare(self, column: str) -> str:
-        """As it is: what is no number equals none."""
-        return column
+        """Integers stay what they are, which doubles might not tell apart."""
+        return self.whole_of(column)
+
+    def whole_of(self, column: str) -> str:
+        """Texts are read as integers where they are some, and all else stays."""
+        return f"CAST({column} AS NUMERIC)"
 
     def flag(self, column: str) -> str:
         """Booleans are integers here."""
-        return column
+        return self.whole_of(column)
 
     def exact(self, own: str) -> str:
         """By bytes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from bayesieve.export._onnx_graph import (
     ML_OPSET,
     OPSET,
     Graph,
+    check_text,
     onnx_module,
 )
 from bayesieve.export._onnx_terms import ScoreGraph
@@ -174,6 +176,8 @@ def label_values(card: Scorecard) -> np.ndarray:
     """Labels as a tensor holds them."""
     labels = card.labels
     if all(isinstance(label, str) for label in labels.tolist()):
+        for label in labels.tolist():
+            check_text(str(label), "A label")
         return np.array([str(label) for label in labels.tolist()], dtype=object)
     if labels.dtype.kind == "O":
         labels = np.array(labels.tolist())
@@ -198,7 +202,7 @@ def _check_choices(inputs: Any, texts: Any, missing: Any) -> None:
         ("inputs", inputs, ("auto", "matrix", "columns")),
         ("texts", texts, ("refuse", "counts")),
     ):
-        if value not in allowed:
+        if not isinstance(value, str) or value not in allowed:
             shown = ", ".join(map(repr, allowed[:-1]))
             raise ValueError(
                 f"The {name!r} parameter of to_onnx must be {shown} or "
@@ -208,12 +212,14 @@ def _check_choices(inputs: Any, texts: Any, missing: Any) -> None:
         raise TypeError(
             f"The 'missing' parameter of to_onnx must be a str. Got {missing!r}."
         )
+    check_text(missing, "The 'missing' parameter of to_onnx")
 
 
 def _checked_dtype(dtype: Any) -> type:
-    for allowed in (np.float64, np.float32):
-        if dtype is not None and np.dtype(dtype) == allowed:
-            return allowed
+    with contextlib.suppress(TypeError, ValueError):  # what NumPy knows no type for
+        for allowed in (np.float64, np.float32):
+            if dtype is not None and np.dtype(dtype) == allowed:
+                return allowed
     raise ValueError(
         f"The 'dtype' parameter of to_onnx must be float64 or float32. Got {dtype!r}."
     )

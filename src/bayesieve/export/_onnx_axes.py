@@ -20,7 +20,7 @@ from bayesieve._scorecard import (
     Scorecard,
     Values,
 )
-from bayesieve.export._onnx_graph import ML, Graph
+from bayesieve.export._onnx_graph import ML, Graph, check_text
 
 __all__ = [
     "StepAxis",
@@ -71,7 +71,10 @@ def word_columns(card: Scorecard) -> set[int]:
 
 def _holds_words(axis: Values, card: Scorecard) -> bool:
     name = card.columns[axis.column].name
-    if all(isinstance(value, str) for value in axis.values):
+    words = [value for value in axis.values if isinstance(value, str)]
+    if len(words) == len(axis.values):
+        for word in words:
+            check_text(word, "A category", f" in column {name!r}")
         return True
     if not all(isinstance(value, _NUMBERS) for value in axis.values):
         kinds = sorted({type(value).__name__ for value in axis.values})

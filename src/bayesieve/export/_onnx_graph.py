@@ -25,6 +25,17 @@ def onnx_module() -> Any:
     return optional_module("onnx", purpose="to_onnx", extra="onnx")
 
 
+def check_text(given: str, what: str, where: str = "") -> None:
+    """Refuse strings that no file of ONNX can hold."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{what} must be text that UTF-8 can write in ONNX, not half a surrogate "
+            f"pair. Got {given!r:.80}{where}."
+        ) from None
+
+
 class Graph:
     """Nodes and constants of a graph; values are names of what a node gives.
 

@@ -25,7 +25,7 @@ from bayesieve._scorecard import (
     Term,
 )
 
-__all__ = ["Cells", "Table", "cells_of", "contrasted", "tables_of"]
+__all__ = ["Cells", "Table", "always_possible", "cells_of", "contrasted", "tables_of"]
 
 #: Numbers in a table of several terms, unless these alone are as many.
 MOST_MERGED = 1024
@@ -40,12 +40,15 @@ def contrasted(card: Scorecard) -> Scorecard:
     A card in which something is impossible, or of more classes, stays as it is: what
     neither class can produce has no difference.
     """
-    if card.n_classes != 2 or not np.isfinite(card.start).all():
-        return card
-    if not all(_is_plain(term) for term in card.terms):
+    if card.n_classes != 2 or not always_possible(card):
         return card
     terms = tuple(_difference(term) for term in card.terms)
     return replace(card, start=np.diff(card.start), terms=terms)
+
+
+def always_possible(card: Scorecard) -> bool:
+    """Whether all scores are finite, whatever the row."""
+    return bool(np.isfinite(card.start).all()) and all(map(_is_plain, card.terms))
 
 
 def _is_plain(term: Term) -> bool:

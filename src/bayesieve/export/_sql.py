@@ -58,8 +58,8 @@ def to_sql(
         which term, how often (once, without `count`). The result then has a row for
         each document. Terms that a model does not know still make a document.
     key : str, optional
-        A column that tells the rows apart, and is never missing: for SQLite by default
-        its row identifier ``_rowid_``, which a view lacks; Spark needs one for texts.
+        For texts, a column that tells the rows apart, and is never missing. Spark needs
+        one.
     order_by : str or sequence of str, optional
         Columns that the rows are put in order by. A query without has no order that
         could be relied upon, except that of documents, which are ordered by `row`.
@@ -94,11 +94,13 @@ def to_sql(
     >>> connection.execute(query).fetchone()[:3]
     (1, 5, 'yes')
     """
-    if dialect not in DIALECTS:
+    if not isinstance(dialect, str) or dialect not in DIALECTS:
         raise ValueError(
             "The 'dialect' parameter of to_sql must be one of "
             f"{', '.join(map(repr, DIALECTS))}. Got {dialect!r}."
         )
+    columns = {"text": text, "row": row, "term": term, "count": count, "key": key}
+    _check_options(columns, order_by, prediction, probability)
     sql = DIALECTS[dialect]
     card = contrasted(scorecard_of(model, feature_names))
     parts = [table] if isinstance(table, str) else table
@@ -123,6 +125,12 @@ def to_sql(
                 "A table of terms needs 'row' and 'term', and maybe 'count'. "
                 "Got no 'term'."
             )
+        for name, given in (("text", text), ("key", key)):
+            if given is not None:
+                raise ValueError(
+                    f"The {name!r} parameter of to_sql is not for a table of terms, "
+                    f"which holds no texts. Got {given!r} with row={row!r}."
+                )
         return written.of_terms(row, term, count)
     return written.of_rows(text, key)
 
@@ -141,6 +149,7 @@ class _Writer:
     ) -> None:
         self._card, self._dialect, self._source = card, dialect, source
         given = [order_by] if isinstance(order_by, str) else list(order_by or ())
+        self._given_order = order_by
         self._order = [dialect.name(own) for own in given]
         shares = [
             None if probability is None else f"{probability}{label}"
@@ -162,9 +171,13 @@ class _Writer:
         self._check_names([own.name for own in card.columns])
         names = [f"t.{dialect.name(own.name, 'A column')}" for own in card.columns]
         quoted = None if key is None else dialect.name(key, "The key")
-        if quoted is None and dialect.key == "sqlite":
-            quoted = _row_of_sqlite(card)
         texts = [own for own in card.terms if isinstance(own, TextTerms)]
+        if key is not None and not texts:
+            raise ValueError(
+                "The 'key' parameter of to_sql is for texts, whose words are joined to "
+                f"the rows by it. Got {key!r} with a {card.owner}. "
+                "Hint: leave it out."
+            )
         query = self._source_of(quoted, len(texts), names)
         rows = RowTerms(card, dialect, names)
         for name, values in rows.tables:
@@ -192,8 +205,7 @@ class _Writer:
         query.add(self._first)
         query.add(rows.second)
         query.add(rows.third)
-        by_key = [quoted] if quoted is not None and dialect.key == "sqlite" else []
-        return self._finished(query, self._order or by_key)
+        return self._finished(query, self._order)
 
     def _source_of(
         self, key: str | None, n_texts: int, columns: Sequence[str]
@@ -201,7 +213,7 @@ class _Writer:
         """The table, and beside it the scores of its texts."""
         dialect = self._dialect
         if not n_texts:
-            return Query(dialect, self._source, key=key or "", used=columns)
+            return Query(dialect, self._source, used=columns)
         if key is None and dialect.key == "spark":
             raise ValueError(
                 "Texts in Spark need a column that tells the rows apart. Got key=None."
@@ -228,7 +240,7 @@ class _Writer:
         if self._order not in ([], [dialect.name(row)]):
             raise ValueError(
                 "Documents are put in order by 'row', the only column of the table "
-                "that the result has. Got another 'order_by'."
+                f"that the result has. Got order_by={self._given_order!r}."
             )
         document = f"t.{dialect.name(row, 'A column')}"
         n = "1" if count is None else f"t.{dialect.name(count, 'A column')}"
@@ -281,7 +293,7 @@ class _Writer:
         """Refuse names that the dialect, or the result, could not tell apart."""
         known: dict[str, str] = {}
         for name in [*columns, *(own for own in self._results if own is not None)]:
-            own = name.lower() if self._dialect.folds_case else name
+            own = self._dialect.folded(name)
             if known.get(own) == name:
                 raise ValueError(
                     "Columns of the table and of the result need different names. "
@@ -301,20 +313,29 @@ class _Writer:
             known[own] = name
 
 
-def _row_of_sqlite(card: Scorecard) -> str:
-    """A name of the row identifier that is not one of the columns.
-
-    A column of that name hides it, and the model does not know all columns of a table:
-    so "rowid", which some tables of others have, comes last.
-    """
-    taken = {own.name.lower() for own in card.columns}
-    for name in ("_rowid_", "oid", "rowid"):
-        if name not in taken:
-            return name
-    raise ValueError(
-        "A table whose columns hide the row identifier of SQLite needs a column that "
-        "tells the rows apart. Got key=None."
-    )
+def _check_options(
+    columns: dict[str, Any], order_by: Any, prediction: Any, probability: Any
+) -> None:
+    for name, given in columns.items():
+        if not isinstance(given, str | None):
+            raise TypeError(
+                f"The {name!r} parameter of to_sql must be the name of a column, or "
+                f"None. Got {given!r}."
+            )
+    listed = [] if order_by is None else order_by
+    if not isinstance(listed, str | list | tuple) or not all(
+        isinstance(own, str) for own in listed
+    ):
+        raise TypeError(
+            "The 'order_by' parameter of to_sql must be the name of a column, a list "
+            f"of names, or None. Got {order_by!r}."
+        )
+    for name, given in (("prediction", prediction), ("probability", probability)):
+        if not isinstance(given, str | None):
+            raise TypeError(
+                f"The {name!r} parameter of to_sql must be a str, or None to leave it "
+                f"out. Got {given!r}."
+            )
 
 
 def _named(card: Scorecard, text: str | None) -> Scorecard:

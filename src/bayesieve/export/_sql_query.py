@@ -1,7 +1,7 @@
 """One SELECT from levels of expressions, each of which sees those before it.
 
 Databases differ in how a column that is needed on the way is left out at the end:
-DuckDB and Spark name it, PostgreSQL computes beside the row, SQLite joins by a key.
+DuckDB and Spark name it, PostgreSQL and SQLite compute beside the row.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import numpy as np
 
 from bayesieve._scorecard import Scorecard
 from bayesieve.export._dialects import NEVER, Dialect, balanced
+from bayesieve.export._reduced import always_possible
 
 __all__ = ["Level", "Query", "outputs_of"]
 
 #: Names and expressions that are computed together.
 Level = list[tuple[str, str]]
 _IMPOSSIBLE = 0.1 * NEVER
+#: Characters of each result that SQLite packs: a double has 25 at most.
+_WIDTH = 26
 
 
 class Query:
@@ -30,8 +33,6 @@ class Query:
         What rows come from; its alias is t.
     joins : str
         What is joined to it, for the first level.
-    key : str
-        SQLite: quoted name of the key by which results are joined to the rows.
     keep : str or None
         What the result has of the rows; None: all columns.
     used : sequence of str
@@ -44,13 +45,14 @@ class Query:
         source: str,
         *,
         joins: str = "",
-        key: str = "",
         keep: str | None = None,
         used: Sequence[str] = (),
     ) -> None:
         self._dialect, self._source, self._joins = dialect, source, joins
-        self._key, self._keep, self._used = key, keep, used
+        self._keep, self._used = keep, used
         self._levels: list[Level] = []
+        self._label_name: str | None = None
+        self._labels: list[str] = []
         #: Tables that are given beforehand: name, with columns, and their query.
         self.before: list[tuple[str, str]] = []
         #: Columns of the source that the result must not have.
@@ -66,18 +68,30 @@ class Query:
         lines = ",\n    ".join(f"({', '.join(row)})" for row in rows)
         self.before.append((name, f"VALUES\n    {lines}"))
 
+    @property
+    def _packs(self) -> bool:
+        return self._dialect.key == "sqlite" and self._keep is None
+
+    def labels(self, card: Scorecard, name: str | None) -> list[str]:
+        """What stands for the label of each class until the end, under its name."""
+        self._label_name = name
+        self._labels = [self._dialect.label(label) for label in card.labels.tolist()]
+        if self._packs:
+            return [str(place) for place in range(card.n_classes)]
+        return self._labels
+
     def select(self, outputs: Level, order_by: Sequence[str]) -> str:
         """The whole query: its results under these names, in order of columns."""
-        last = _listed(outputs)
         if self._dialect.key == "postgres":
-            body = self._beside(last)
+            body = self._beside(_listed(outputs))
+        elif self._packs:
+            body = self._packed(outputs)
         elif self._dialect.key == "sqlite":
-            body = self._joined(last)
+            body = self._joined(_listed(outputs))
         else:
-            body = self._nested(last)
+            body = self._nested(_listed(outputs))
         if order_by:
-            alias = "r" if self._dialect.key == "sqlite" and self._keep is None else "t"
-            body += "\nORDER BY " + ", ".join(f"{alias}.{own}" for own in order_by)
+            body += "\nORDER BY " + ", ".join(f"t.{own}" for own in order_by)
         if not self.before:
             return body
         how = self._dialect.materialized
@@ -125,22 +139,54 @@ class Query:
         )
 
     def _joined(self, last: str) -> str:
-        """Each level as a table of its own, and the rows joined at the end."""
+        """Each level as a table of its own, for rows that are the query's."""
         inner = self._source
-        first = f"t.{self._key} AS bayesieve_key" if self._keep is None else "t.*"
         for number, level in enumerate(self._levels):
             listed = _listed(level)
-            own = first if number == 0 else "t.*"
             name = f"bayesieve_l{number}"
             joins = self._joins if number == 0 else ""
-            query = f"SELECT {own},\n  {listed}\nFROM {inner} AS t{joins}"
+            query = f"SELECT t.*,\n  {listed}\nFROM {inner} AS t{joins}"
             self.before.append((name, query))
             inner = name
-        if self._keep is not None:
-            return f"SELECT {self._keep},\n  {last}\nFROM {inner} AS t"
+        return f"SELECT {self._keep},\n  {last}\nFROM {inner} AS t"
+
+    def _packed(self, outputs: Level) -> str:
+        """Levels beside the row, which give all results as one text.
+
+        SQLite joins a row to what is computed from it by a function of tables alone,
+        json_each; a join by a key would lose rows where the key is missing, and repeat
+        them where it is not unique. LIMIT keeps a level from being computed as often as
+        it is named. Only the first level may see the columns of the row, and none
+        stands in another, because the parser has a limit for depth.
+        """
+        given = []
+        for number, level in enumerate(self._levels):
+            own = _listed(level)
+            if number:
+                own = f"l.*,\n  {own} FROM bayesieve_l{number - 1} AS l"
+            given.append(f"bayesieve_l{number} AS (SELECT {own}\n  LIMIT 1)")
+        packed = balanced(
+            [f"printf('%!{_WIDTH}.17g', {found})" for _, found in outputs], "({} || {})"
+        )
+        # printf writes NULL as a number, and a row has all of its scores or none.
+        there = (
+            f"CASE WHEN bayesieve_s0 IS NULL THEN '[null]' "
+            f"ELSE '[\"' || {packed} || '\"]' END"
+        )
+        inner = f"FROM bayesieve_l{len(given) - 1} LIMIT 1"
+        results, taken = "bayesieve_results.value", []
+        for place, (name, _) in enumerate(outputs):
+            part = f"CAST(substr({results}, {1 + _WIDTH * place}, {_WIDTH}) AS REAL)"
+            if name == self._label_name:
+                cases = enumerate(self._labels)
+                listed = " ".join(f"WHEN {n} THEN {label}" for n, label in cases)
+                part = f"CASE {part} {listed} END"
+            taken.append((name, part))
+        joined = ",\n".join(given)
         return (
-            f"SELECT r.*,\n  {last}\nFROM {self._source} AS r\n"
-            f"JOIN {inner} AS t ON t.bayesieve_key = r.{self._key}"
+            f"SELECT t.*,\n  {_listed(taken)}\nFROM {self._source} AS t\n"
+            f"CROSS JOIN json_each((WITH {joined}\nSELECT {there}\n{inner})) "
+            "AS bayesieve_results"
         )
 
 
@@ -190,7 +236,7 @@ def _of_difference(
 ) -> Level:
     """Results for two classes from the difference of their scores."""
     write, own = dialect.number, "bayesieve_s0"
-    first, second = (dialect.label(label) for label in card.labels.tolist())
+    first, second = query.labels(card, names[0])
     outputs: Level = []
     if names[0] is not None:
         found = f"CASE WHEN {own} > 0 THEN {second} WHEN {own} <= 0 THEN {first} END"
@@ -216,26 +262,22 @@ def _of_scores(
     n_classes, write = card.n_classes, dialect.number
     start = np.where(np.isneginf(card.start), NEVER, card.start).tolist()
     raw = [f"bayesieve_s{c}" for c in range(n_classes)]
-    query.add([("bayesieve_top", dialect.largest(raw))])
-    nobodys = f"bayesieve_top <= {write(_IMPOSSIBLE)}"
-    best = write(max(start))
-    ends = [
-        f"CASE WHEN {nobodys} THEN {write(s)} ELSE {own} END"
-        for s, own in zip(start, raw, strict=True)
-    ]
-    final = [f"bayesieve_f{c}" for c in range(n_classes)]
-    query.add(
-        [
-            *zip(final, ends, strict=True),
-            (
-                "bayesieve_best",
-                f"CASE WHEN {nobodys} THEN {best} ELSE bayesieve_top END",
-            ),
+    final = raw
+    if always_possible(card):  # however far down, a score is one
+        query.add([("bayesieve_best", dialect.largest(raw))])
+    else:
+        query.add([("bayesieve_top", dialect.largest(raw))])
+        nobodys = f"bayesieve_top <= {write(_IMPOSSIBLE)}"
+        ends = [
+            f"CASE WHEN {nobodys} THEN {write(s)} ELSE {own} END"
+            for s, own in zip(start, raw, strict=True)
         ]
-    )
+        best = f"CASE WHEN {nobodys} THEN {write(max(start))} ELSE bayesieve_top END"
+        final = [f"bayesieve_f{c}" for c in range(n_classes)]
+        query.add([*zip(final, ends, strict=True), ("bayesieve_best", best)])
     cases = " ".join(
-        f"WHEN {own} = bayesieve_best THEN {dialect.label(label)}"
-        for own, label in zip(final, card.labels.tolist(), strict=True)
+        f"WHEN {own} = bayesieve_best THEN {label}"
+        for own, label in zip(final, query.labels(card, names[0]), strict=True)
     )
     outputs: Level = []
     if names[0] is not None:

@@ -217,7 +217,9 @@ class RowTerms:
             compare = self._compare_times(own, column)
         elif own.origin is not None:
             whole = own.origin.whole
-            compare = self._compare_whole(column, lambda b: whole + _most_whole(b))
+            compare = self._compare_whole(
+                self._dialect.whole_of(column), lambda b: whole + _most_whole(b)
+            )
             if self._dialect.loosely_typed:
                 self._number(place)
         else:
@@ -299,10 +301,14 @@ class RowTerms:
         kinds = {type(value) for value in plain}
         if kinds <= {str}:
             return column, self._word, False
+        if kinds <= {bool, int, float} and self._dialect.loosely_typed:
+            is_number = self._dialect.is_number(column)
+            reads = f"CASE WHEN {column} IS NULL OR {is_number} THEN 1 ELSE 0 END"
+            self.valid.append(f"{self._named(reads)} = 1")
         if kinds == {bool}:
             return self._dialect.flag(column), lambda v: str(int(v)), False
         if kinds <= {bool, int}:
-            return column, lambda v: str(int(v)), False
+            return self._dialect.whole_of(column), lambda v: str(int(v)), False
         if kinds <= {bool, int, float}:
             return (
                 self._dialect.to_compare(column),
