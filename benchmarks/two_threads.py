@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE / "asv"))
 from micro import made_data
 
 #: Seconds that the repetitions of both sides take together, about.
-_SECONDS = 4.0
+_SECONDS = 2.0
 #: A side that is so much slower is told; less is what a shared machine adds to either.
 _SLOWER = 1.1
 
@@ -158,7 +158,8 @@ def compared(name: str, size: str, run: Run, quick: bool) -> dict[str, Any]:
     sides = {"one": lambda: run(1), "two": lambda: run(2)}
     first = interleaved(sides, 1)  # imports and memory
     spent = max(1e-4, first["one"][0] + first["two"][0])
-    repeats = 1 if quick else max(3, min(200, int(_SECONDS / spent)))
+    least = 1 if quick or spent > 5 else 3
+    repeats = least if quick else max(least, min(200, int(_SECONDS / spent)))
     seconds = interleaved(sides, repeats)
     one, two = min(seconds["one"]), min(seconds["two"])
     told = f"{one:9.4f} s {two:9.4f} s {one / two:6.2f}"
