@@ -337,6 +337,12 @@ def _(size: int) -> Call:
     return lambda: _core.bernoulli_gains(table, rows, np.ones(1))
 
 
+@kernel("bernoulli_columns")
+def _(size: int) -> Call:
+    table, rows = _table(size, 5), np.full(5, 20.0)
+    return lambda: _core.bernoulli_columns(table, rows, np.ones(1), None, 0.5)
+
+
 @kernel("bernoulli_gains_csc")
 def _(size: int) -> Call:
     parts, rows = _csc(size, 5), np.full(5, 6000.0)

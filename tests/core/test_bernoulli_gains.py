@@ -129,8 +129,27 @@ def test_gain_is_n_times_the_mutual_information_of_scikit_learn(alpha):
         np.testing.assert_allclose(gains, expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("m", [1, 4097, 40000])
+@pytest.mark.parametrize("smoothing", ["one", "each", "truncated"])
+def test_columns_that_gain_so_much_are_those_of_all_gains(m, smoothing):
+    rng = np.random.default_rng(m)
+    rows = np.array([150.0, 90.0])
+    table = presence_table(rng, rows, m)
+    alpha = rng.random(m) if smoothing == "each" else np.ones(1)
+    upper = rows - 1.0 if smoothing == "truncated" else None
+    gains, value = _core.bernoulli_gains(table, rows, alpha, upper)
+    for least in (0.0, float(np.median(gains)), float(gains.max()), np.inf):
+        columns, same = _core.bernoulli_columns(table, rows, alpha, upper, least)
+        np.testing.assert_array_equal(columns, np.flatnonzero(gains >= least))
+        assert same == value
+
+
 def test_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="class_count must have one value"):
         _core.bernoulli_gains(np.ones((2, 3)), np.ones(3), np.ones(1))
     with pytest.raises(ValueError, match="alpha must have one value"):
         _core.bernoulli_gains(np.ones((2, 3)), np.ones(2), np.ones(2))
+    with pytest.raises(ValueError, match="upper must have one value"):
+        _core.bernoulli_columns(
+            np.ones((2, 3)), np.ones(2), np.ones(1), np.ones(1), 0.0
+        )

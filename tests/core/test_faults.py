@@ -23,6 +23,7 @@ THREADED = [
     "DenseColumns.scan",
     "SparseColumns.gains",
     "bernoulli_gains",
+    "bernoulli_columns",
     "discretize_columns:wide",
     "group_tables:two classes",
     "weighted_nll:many classes",

@@ -14,6 +14,7 @@ from sklearn.metrics import mutual_info_score
 
 from bayesieve import ClassCounts, solve_bernoulli, sparsity_path
 from bayesieve.exceptions import FewFeaturesWarning
+from bayesieve.solvers import _bernoulli
 from bayesieve.solvers._bernoulli import bernoulli_problem
 from bayesieve.solvers._categorical import categorical_problem
 from bayesieve.solvers._gaussian import gaussian_problem
@@ -127,6 +128,30 @@ def test_ties_between_gains_go_to_the_lowest_index():
     counts = ClassCounts.from_matrix(X, [0, 1] * 4, binary=True)
     np.testing.assert_array_equal(solve_bernoulli(counts, 2).support, [0, 1])
     np.testing.assert_array_equal(solve_bernoulli(counts, 3).support, [0, 1, 2])
+
+
+@pytest.mark.parametrize("alphas", ["one", "each"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_of_wide_tables_only_leading_columns_are_held(alphas, ties, monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = np.array([900.0, 500.0, 3.0])
+    table = np.floor(rng.random((3, 3000)) ** 3 * (rows[:, None] + 1))
+    table = np.minimum(table, rows[:, None])
+    if ties:
+        table = table[:, rng.integers(0, 40, 3000)].copy()
+    alpha = 1.0 if alphas == "one" else rng.random(3000)
+    whole = [solve_bernoulli(table, k, class_count=rows, alpha=alpha) for k in (1, 40)]
+    monkeypatch.setattr(_bernoulli, "_WIDE", 1000)
+    held = bernoulli_problem(
+        table, alpha, class_count=rows, leading=41, solver="test"
+    ).n_features
+    assert 41 <= held < 1500
+    for k, expected in zip((1, 40), whole, strict=True):
+        solution = solve_bernoulli(table, k, class_count=rows, alpha=alpha)
+        np.testing.assert_array_equal(solution.support, expected.support)
+        np.testing.assert_array_equal(solution.gains, expected.gains)
+        np.testing.assert_array_equal(solution.log_theta, expected.log_theta)
+        assert solution.certificate == expected.certificate
 
 
 def test_bernoulli_needs_binary_counts():

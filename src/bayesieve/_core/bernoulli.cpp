@@ -19,6 +19,7 @@
 #include <optional>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -36,6 +37,7 @@ using bayesieve::Table;
 using bayesieve::Indices;
 using bayesieve::ClassIds;
 using bayesieve::DoubleArray;
+using bayesieve::IndexArray;
 
 constexpr std::size_t kBlock = 1 << 14;
 constexpr std::size_t kPaceCells = 1 << 16;  // cells between two polls
@@ -89,15 +91,18 @@ struct Rows {
     }
 };
 
-std::tuple<DoubleArray, double> finish(Zeros<double>& gain, const std::vector<double>& parts) {
-    double null_value = 0.0;
-    for (double part : parts) null_value += part;
-    return {gain.array(), null_value};
+double added_up(const std::vector<double>& parts) {
+    double sum = 0.0;
+    for (double part : parts) sum += part;
+    return sum;
 }
 
-void check_alpha(const Vector& alpha, std::size_t columns) {
-    if (alpha.shape(0) != 1 && alpha.shape(0) != columns)
+std::size_t checked_classes(const Table& table, const Vector& class_count, const Vector& alpha) {
+    if (alpha.shape(0) != 1 && alpha.shape(0) != table.shape(1))
         throw std::invalid_argument("alpha must have one value, or one for each column");
+    if (class_count.shape(0) != table.shape(0))
+        throw std::invalid_argument("class_count must have one value for each class");
+    return table.shape(0);
 }
 
 const double* upper_of(const std::optional<Vector>& upper, std::size_t classes) {
@@ -107,75 +112,123 @@ const double* upper_of(const std::optional<Vector>& upper, std::size_t classes) 
     return upper->data();
 }
 
-std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& class_count,
-                                            const Vector& alphas,
-                                            const std::optional<Vector>& upper) {
-    const std::size_t K = table.shape(0), m = table.shape(1);
-    check_alpha(alphas, m);
-    if (class_count.shape(0) != K)
-        throw std::invalid_argument("class_count must have one value for each class");
-    const double* f = table.data();
-    const double* n = class_count.data();
-    const double* largest = upper_of(upper, K);
-    const bool per_column = alphas.shape(0) != 1;
-    Zeros<double> gain(m);
-    std::vector<double> parts(bayesieve::block_count(m, kBlock), 0.0);
-    {
-        const bayesieve::Kernel kernel;
-        const Rows shared(n, K, alphas.data()[0], largest);
-        auto column = [&](const double* cells, std::size_t stride, const Rows& rows,
-                          double& null_value) {
-            double raw = 0.0, g = 0.0, rest = 0.0, sum = 0.0;
-            for (std::size_t c = 0; c < K; ++c) {
-                raw += cells[c * stride];
-                g += rows.lifted(cells[c * stride], c);
-                rest += rows.lacking(cells[c * stride], c);
+// The columns of a (K, m) table, one at a time.
+class PresenceColumns {
+public:
+    PresenceColumns(const Table& table, const Vector& class_count, const Vector& alphas,
+                 const std::optional<Vector>& upper)
+        : classes_(checked_classes(table, class_count, alphas)), size_(table.shape(1)),
+          cells_(table.data()), alphas_(alphas.shape(0) == 1 ? nullptr : alphas.data()),
+          shared_(class_count.data(), classes_, alphas.data()[0], upper_of(upper, classes_)) {}
+
+    // Before the first gain; apart from the constructor, as the interpreter need not wait for it.
+    void prepare() {
+        if (classes_ != 2 || alphas_ != nullptr || size_ <= kMemo * kMemo) return;
+        memo_gain_.resize(kMemo * kMemo);
+        memo_null_.resize(kMemo * kMemo);
+        for (std::size_t a = 0; a < kMemo; ++a)
+            for (std::size_t b = 0; b < kMemo; ++b) {
+                const double cells[2] = {static_cast<double>(a), static_cast<double>(b)};
+                if (cells[0] > shared_.raw[0] || cells[1] > shared_.raw[1]) continue;
+                const std::size_t at = a * kMemo + b;
+                memo_gain_[at] = of(cells, 1, shared_, memo_null_[at]);
             }
-            null_value = rows.null_value(g);
-            if (rows.constant(raw)) return 0.0;
-            const double has = g / rows.total, lacks = rest / rows.total;
-            for (std::size_t c = 0; c < K; ++c) sum += rows.cell(cells[c * stride], c, has, lacks);
-            return sum;
-        };
-        std::vector<double> memo_gain, memo_null;
-        if (K == 2 && !per_column && m > kMemo * kMemo) {
-            memo_gain.resize(kMemo * kMemo);
-            memo_null.resize(kMemo * kMemo);
-            for (std::size_t a = 0; a < kMemo; ++a)
-                for (std::size_t b = 0; b < kMemo; ++b) {
-                    const double cells[2] = {static_cast<double>(a), static_cast<double>(b)};
-                    if (cells[0] > n[0] || cells[1] > n[1]) continue;
-                    memo_gain[a * kMemo + b] =
-                        column(cells, 1, shared, memo_null[a * kMemo + b]);
-                }
+    }
+
+    // Gain of column i, and what it adds to the value of the null model.
+    double gain(std::size_t i, double& null_value) const {
+        const double* f = cells_ + i;
+        if (!memo_gain_.empty() && f[0] < kMemo && f[size_] < kMemo) {
+            const auto x = static_cast<std::size_t>(f[0]);
+            const auto y = static_cast<std::size_t>(f[size_]);
+            if (static_cast<double>(x) == f[0] && static_cast<double>(y) == f[size_]) {
+                null_value = memo_null_[x * kMemo + y];
+                return memo_gain_[x * kMemo + y];
+            }
         }
-        bayesieve::for_each_block(m, kBlock, [&](std::size_t b, std::size_t first,
-                                                 std::size_t last) {
+        if (alphas_ == nullptr) return of(f, size_, shared_, null_value);
+        const Rows own(shared_.raw.data(), classes_, alphas_[i], shared_.upper);
+        return of(f, size_, own, null_value);
+    }
+
+    std::size_t classes() const { return classes_; }
+    std::size_t size() const { return size_; }
+
+private:
+    double of(const double* cells, std::size_t stride, const Rows& rows,
+              double& null_value) const {
+        double raw = 0.0, g = 0.0, rest = 0.0, sum = 0.0;
+        for (std::size_t c = 0; c < classes_; ++c) {
+            raw += cells[c * stride];
+            g += rows.lifted(cells[c * stride], c);
+            rest += rows.lacking(cells[c * stride], c);
+        }
+        null_value = rows.null_value(g);
+        if (rows.constant(raw)) return 0.0;
+        const double has = g / rows.total, lacks = rest / rows.total;
+        for (std::size_t c = 0; c < classes_; ++c)
+            sum += rows.cell(cells[c * stride], c, has, lacks);
+        return sum;
+    }
+
+    std::size_t classes_, size_;
+    const double* cells_;
+    const double* alphas_;  // one for each column; null where all have that of shared_
+    Rows shared_;
+    std::vector<double> memo_gain_, memo_null_;
+};
+
+// Calls taken(block, column, gain) for every column, block by block, and adds up the null value.
+template <class Taken>
+double for_each_gain(PresenceColumns& columns, const Taken& taken) {
+    columns.prepare();
+    std::vector<double> parts(bayesieve::block_count(columns.size(), kBlock), 0.0);
+    bayesieve::for_each_block(
+        columns.size(), kBlock, [&](std::size_t b, std::size_t first, std::size_t last) {
             double sum = 0.0, null_value = 0.0;
             bayesieve::Pace pace(kPaceCells);
             for (std::size_t i = first; i < last; ++i) {
-                pace.spend(K);
-                if (!memo_gain.empty() && f[i] < kMemo && f[m + i] < kMemo) {
-                    const auto x = static_cast<std::size_t>(f[i]);
-                    const auto y = static_cast<std::size_t>(f[m + i]);
-                    if (static_cast<double>(x) == f[i] && static_cast<double>(y) == f[m + i]) {
-                        gain[i] = memo_gain[x * kMemo + y];
-                        sum += memo_null[x * kMemo + y];
-                        continue;
-                    }
-                }
-                if (per_column) {
-                    const Rows own(n, K, alphas.data()[i], largest);
-                    gain[i] = column(f + i, m, own, null_value);
-                } else {
-                    gain[i] = column(f + i, m, shared, null_value);
-                }
+                pace.spend(columns.classes());
+                taken(b, i, columns.gain(i, null_value));
                 sum += null_value;
             }
             parts[b] = sum;
         });
+    return added_up(parts);
+}
+
+std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& class_count,
+                                            const Vector& alphas,
+                                            const std::optional<Vector>& upper) {
+    PresenceColumns columns(table, class_count, alphas, upper);
+    Zeros<double> gain(columns.size());
+    double null_value = 0.0;
+    {
+        const bayesieve::Kernel kernel;
+        null_value = for_each_gain(
+            columns, [&](std::size_t, std::size_t i, double value) { gain[i] = value; });
     }
-    return finish(gain, parts);
+    return {gain.array(), null_value};
+}
+
+// Columns that reach a gain: nothing is written down of the others.
+std::tuple<IndexArray, double> columns_that_gain(const Table& table, const Vector& class_count,
+                                                 const Vector& alphas,
+                                                 const std::optional<Vector>& upper,
+                                                 double least) {
+    PresenceColumns columns(table, class_count, alphas, upper);
+    std::vector<std::int64_t> all;
+    double null_value = 0.0;
+    {
+        const bayesieve::Kernel kernel;
+        std::vector<std::vector<std::int64_t>> found(
+            bayesieve::block_count(columns.size(), kBlock));
+        null_value = for_each_gain(columns, [&](std::size_t b, std::size_t i, double value) {
+            if (value >= least) found[b].push_back(static_cast<std::int64_t>(i));
+        });
+        for (const auto& own : found) all.insert(all.end(), own.begin(), own.end());
+    }
+    return {bayesieve::to_numpy(std::move(all)), null_value};
 }
 
 // Classes without the feature enter through sums over all classes, less those that have it.
@@ -253,7 +306,7 @@ std::tuple<DoubleArray, double> sparse_gains(const Indices& start, const ClassId
             parts[b] = null_sum;
         });
     }
-    return finish(gain, parts);
+    return {gain.array(), added_up(parts)};
 }
 
 }  // namespace
@@ -263,6 +316,10 @@ void register_bernoulli(nb::module_& m) {
           "upper"_a = nb::none(),
           "Gain of every column of a (K, m) table, and the value of the null model: Laplace\n"
           "smoothing by alpha, or (alpha 0) counts held in [1, upper_c].");
+    m.def("bernoulli_columns", &columns_that_gain, "table"_a, "class_count"_a, "alpha"_a,
+          "upper"_a.none(), "least"_a,
+          "Columns of bernoulli_gains that gain at least so much, in order, and the same value\n"
+          "of the null model.");
     m.def("bernoulli_gains_csc", &sparse_gains, "start"_a, "row"_a, "value"_a, "class_count"_a,
           "alpha"_a, "upper"_a = nb::none(),
           "bernoulli_gains of a CSC table, one alpha for all columns.");

@@ -27,10 +27,16 @@ from bayesieve.solvers._inputs import (
 from bayesieve.solvers._logs import Floats
 from bayesieve.solvers._rule_input import rules_of
 from bayesieve.solvers._rules import allowed_size, refuse_device_rules
+from bayesieve.solvers._topk import top_k
 from bayesieve.utils._device_arrays import is_on_device
 from bayesieve.utils._resources import keeps_to_jobs
 
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
+
+#: Tables of fewer columns are looked at whole.
+_WIDE = 1 << 17
+#: One in so many columns is looked at first, at least so many for each that is wanted.
+_MOST_STEP, _SAMPLED_FOR_EACH = 64, 8
 
 
 @keeps_to_jobs
@@ -104,10 +110,11 @@ def solve_bernoulli(
     array([0])
     """
     name = "solve_bernoulli"
-    leading = None
+    given = (include, exclude, groups, max_per_group, feature_cost, budget)
     if is_on_device(counts):
-        given = (include, exclude, groups, max_per_group, feature_cost, budget)
         refuse_device_rules(counts, given, solver=name)
+    leading = None
+    if all(one is None for one in given):
         leading = check_size(k, solver=name) + 1  # the next one is for the certificate
     problem = bernoulli_problem(
         counts, alpha, class_count=class_count, leading=leading, solver=name
@@ -195,9 +202,10 @@ def bernoulli_problem(
     leading: int | None = None,
     solver: str,
 ) -> AdditiveProblem:
-    """Gains of all columns, ready for any k.
+    """Gains of all columns, ready for any k, or of so many leading ones and some more.
 
-    Of counts on a device, only so many leading columns are held.
+    `leading` has to be given for counts on a device, and saves a wide table of the host
+    an array as long as it is wide.
     """
     rows = np.array(row_counts(counts, class_count, solver=solver), dtype=np.float64)
     table = count_table(
@@ -220,8 +228,13 @@ def bernoulli_problem(
         columns, table, whole_null = leading_columns(
             table, rows, estimator.alpha, leading
         )
-        if estimator.alpha.shape[0] > 1:
-            estimator = replace(estimator, alpha=estimator.alpha[columns])
+    elif isinstance(table, np.ndarray) and leading is not None:
+        found = _columns_that_may_lead(table, estimator, leading)
+        if found is not None:
+            columns, whole_null = found
+            table = table[:, columns]
+    if columns is not None and estimator.alpha.shape[0] > 1:
+        estimator = replace(estimator, alpha=estimator.alpha[columns])
     if isinstance(table, np.ndarray):
         totals = table.sum(axis=0)
         gains, null_value = _core.bernoulli_gains(
@@ -263,6 +276,32 @@ def bernoulli_problem(
         estimate=estimate,
         columns=columns,
     )
+
+
+def _columns_that_may_lead(
+    table: Floats, estimator: BernoulliEstimator, n: int
+) -> tuple[NDArray[np.int64], float] | None:
+    """Columns that gain as much as the n-th best of some, and the null value of all.
+
+    In order, the n best among them. None where all columns may as well be looked at.
+    """
+    step = min(_MOST_STEP, table.shape[1] // (n * _SAMPLED_FOR_EACH))
+    if table.shape[1] < _WIDE or step < 2:
+        return None
+    alpha = estimator.alpha
+    gains, _ = _core.bernoulli_gains(
+        np.ascontiguousarray(table[:, ::step]),
+        estimator.rows,
+        alpha if alpha.shape[0] == 1 else np.ascontiguousarray(alpha[::step]),
+        estimator.upper,
+    )
+    least = top_k(gains, n)[1]
+    if not least > 0.0:
+        return None  # columns that do not vary have gain 0 as well
+    columns, null_value = _core.bernoulli_columns(
+        np.ascontiguousarray(table), estimator.rows, alpha, estimator.upper, least
+    )
+    return columns, null_value
 
 
 def _check_presences(table: Any, rows: Floats, solver: str) -> None:
