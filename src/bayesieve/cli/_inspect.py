@@ -14,6 +14,7 @@ from bayesieve.cli._options import add_data_arguments
 from bayesieve.cli._show import show_next
 from bayesieve.cli._terminal import Terminal, display_width, plain_text
 from bayesieve.cli._told import listed
+from bayesieve.utils._wording import counted
 
 __all__ = ["INSPECT"]
 
@@ -95,9 +96,9 @@ def _show_sequences(
             bases = ", all of them bases or N"
             if others:
                 bases = f", {_share(others, letters)} of them neither bases nor N"
-            size = _number(letters, "letter") + bases if letters else "no letters"
+            size = counted(letters, "letters") + bases if letters else "no letters"
             terminal.paragraph(
-                f"{plain_text(path)}: {_number(records, 'record')}, {size}."
+                f"{plain_text(path)}: {counted(records, 'records')}, {size}."
             )
     bad_rows.warn()
     if arguments.json:
@@ -125,8 +126,8 @@ def _show(
 ) -> None:
     """Print one line a column, then what is to be said about them."""
     terminal.paragraph(
-        f"{plain_text(found.name)}: {_number(found.n_rows, 'row')}, "
-        f"{_number(len(found.columns), 'column')}."
+        f"{plain_text(found.name)}: {counted(found.n_rows, 'rows')}, "
+        f"{counted(len(found.columns), 'columns')}."
     )
     terminal.line()
     shown = found.columns
@@ -219,10 +220,6 @@ def _show_table(columns: list[Any], n_rows: int, terminal: Terminal) -> None:
         line = f"  {line}".rstrip()
         dim = own.role in ("id", "constant", "ignored")
         terminal.line(terminal.style(line, "dim") if dim else line)
-
-
-def _number(number: int, unit: str) -> str:
-    return f"{number:,} {unit}{'' if number == 1 else 's'}"
 
 
 def _share(missing: int, n_rows: int) -> str:

@@ -21,6 +21,7 @@ from bayesieve.cli._show import finite
 from bayesieve.cli._sources import open_data
 from bayesieve.cli._terminal import Terminal, display_width, plain_text
 from bayesieve.cli._told import told_so_far
+from bayesieve.utils._wording import counted
 
 __all__ = ["PATH"]
 
@@ -214,12 +215,12 @@ def _advice(outcome: dict[str, Any]) -> str:
         if size > most
     ]
     reason = (
-        f"{outcome['rows']:,} rows cannot bear out more than {most:,} {unit}; above "
-        "that every further one seems to gain"
+        f"{outcome['rows']:,} rows cannot bear out more than {counted(most, unit)}; "
+        "above that every further one seems to gain"
     )
     if len(too_large) == 2:
         return f"Neither elbow nor BIC advises a size here: {reason}."
-    elbow, bic = f"{outcome['elbow']:,} {unit}", f"{outcome['bic']:,}"
+    elbow, bic = counted(outcome["elbow"], unit), f"{outcome['bic']:,}"
     if too_large == ["BIC"]:
         return f"The elbow is at {elbow}. BIC advises no size here: {reason}."
     told = {

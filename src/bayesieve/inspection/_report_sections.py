@@ -13,6 +13,7 @@ from bayesieve.inspection._evaluation import costs_told
 from bayesieve.inspection._report_alternatives import count_told
 from bayesieve.inspection._report_data import ReportData
 from bayesieve.inspection._report_glossary import glossary_list
+from bayesieve.utils._wording import counted
 
 __all__ = [
     "in_pairs",
@@ -232,7 +233,7 @@ def _sizes_told(data: ReportData) -> str:
     steps = [s["features"] for s in path["steps"] if s["penalty"] == path["chosen"]]
     told = []
     if steps and steps[0] != k:
-        had = _plural(steps[0], data.noun.removesuffix("s"))
+        had = counted(steps[0], data.noun)
         told.append(f"At the chosen penalty {had} had a weight")
     if k != kept:
         told.append(
@@ -243,10 +244,6 @@ def _sizes_told(data: ReportData) -> str:
         told.append(f"{k:,} of these were kept and fitted again")
     words = "; ".join(told)
     return words[:1].upper() + words[1:] + "." if words else ""
-
-
-def _plural(n: int, one: str) -> str:
-    return f"{n:,} {one}{'' if n == 1 else 's'}"
 
 
 def _alternatives(data: ReportData) -> str | None:
@@ -492,7 +489,7 @@ def _reproduce(data: ReportData) -> str:
         parts.append("<h3>Parameters</h3>" + _parameter_table(changed))
     if usual:
         whose = "its default" if len(usual) == 1 else "their defaults"
-        title = f"<span>{_plural(len(usual), 'parameter')} at {whose}</span>"
+        title = f"<span>{counted(len(usual), 'parameters')} at {whose}</span>"
         parts.append(
             f"<details><summary>{title}</summary>"
             f"<div>{_parameter_table(usual)}</div></details>"

@@ -9,6 +9,7 @@ import numpy as np
 from bayesieve.inspection._evaluation import Evaluation, RowScores
 from bayesieve.inspection._verdict_facts import Remark, VerdictFacts, percent
 from bayesieve.solvers._criteria import largest_advised_size
+from bayesieve.utils._wording import counted
 
 __all__ = ["RULES"]
 
@@ -223,7 +224,7 @@ def _weights(facts: VerdictFacts) -> Remark | None:
         return None
     right, nats, rival = known
     size = facts.sizes.get("weighted")
-    words = "" if size is None else f"{size:,} {facts.noun} with "
+    words = "" if size is None else f"{counted(size, facts.noun)} with "
     return Remark(
         "weights",
         f"Weights would pay: {words}weights {_verb(right)} "
@@ -319,7 +320,7 @@ def _l1_better(facts: VerdictFacts) -> Remark | None:
         return None
     right, nats, rival = known
     size = facts.sizes.get("l1")
-    words = "" if size is None else f" with {size:,} {facts.noun}"
+    words = "" if size is None else f" with {counted(size, facts.noun)}"
     return Remark(
         "l1",
         f"Logistic regression with an l1 penalty is better here{words}: "
@@ -356,8 +357,8 @@ def _many_for_the_rows(facts: VerdictFacts) -> Remark | None:
         return None
     return Remark(
         "many features",
-        f"{facts.k:,} {facts.noun} for {facts.train_rows:,} rows: so few rows can be "
-        "told apart in many ways, and which of them matter on others is open.",
+        f"{counted(facts.k, facts.noun)} for {facts.train_rows:,} rows: so few rows "
+        "can be told apart in many ways, and which of them matter on others is open.",
         "fewer",
     )
 
