@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -45,6 +46,14 @@ def load_real_data(name: str) -> Any:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     return _read(path).copy()
+
+
+@pytest.fixture(autouse=True)
+def figures_are_closed():
+    """Close what a test drew: pyplot keeps it, and warns of more than twenty."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

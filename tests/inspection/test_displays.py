@@ -16,12 +16,6 @@ from matplotlib import pyplot as plt
 from bayesieve import MODLEncoder, PartitionDisplay, SelectiveNB, WeightHistoryDisplay
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def table(n=600):
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=n)

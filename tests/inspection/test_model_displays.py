@@ -32,12 +32,6 @@ from bayesieve import (
 from bayesieve.inspection._plotting import spread_labels
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)

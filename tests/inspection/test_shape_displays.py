@@ -25,12 +25,6 @@ from bayesieve.inspection._shape_data import pair_map
 from bayesieve.partition._bands import beta_band
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def model():
     """Numbers with missing values, dates and categories, two classes."""

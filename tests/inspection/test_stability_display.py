@@ -13,12 +13,6 @@ from matplotlib import pyplot as plt
 from bayesieve import NaiveFeatureSelector, StabilityDisplay, stability_selection
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
