@@ -11,7 +11,6 @@ import pytest
 
 mpl.use("Agg")
 
-from matplotlib import pyplot as plt
 
 from bayesieve import MODLEncoder, PartitionDisplay, SelectiveNB, WeightHistoryDisplay
 
