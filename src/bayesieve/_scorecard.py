@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._partition import IntervalPartition
@@ -373,7 +373,7 @@ class Scorecard:
 
     def probabilities(self, joint: np.ndarray) -> np.ndarray:
         """Class probabilities from scores."""
-        found = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        found = softmax(joint, axis=1)
         return np.asarray((found + self.spread / self.n_classes) / (1.0 + self.spread))
 
     def predict(self, joint: np.ndarray) -> np.ndarray:

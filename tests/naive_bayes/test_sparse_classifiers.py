@@ -425,3 +425,13 @@ def test_categorical_gain_is_mutual_information():
     np.testing.assert_allclose(
         fitted.feature_importances_, [6 * np.log(3), 0], atol=1e-12
     )
+
+
+@pytest.mark.parametrize("size", [1e16, 1e300])
+def test_probabilities_of_tied_classes_add_up_however_large_counts_are(size):
+    X = np.array([[3.0, 1.0], [1.0, 3.0], [3.0, 1.0]] * 2)
+    model = SparseMultinomialNB(2).fit(X, ["a", "b", "c"] * 2)
+    row = np.array([[size, 0.0]])
+    np.testing.assert_allclose(model.predict_proba(row), [[0.5, 0.0, 0.5]], atol=1e-15)
+    log_share = model.predict_log_proba(row)[0, [0, 2]]
+    np.testing.assert_allclose(log_share, np.log([0.5, 0.5]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
@@ -63,7 +63,7 @@ def log_losses(
     joint: NDArray[np.float64], truth: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Negative log-probability of the true class of each row."""
-    posterior = joint - logsumexp(joint, axis=1, keepdims=True)
+    posterior = log_softmax(joint, axis=1)
     own = posterior[np.arange(truth.size), truth]
     # A class that the training rows lack has no chance: bounded, as metrics do it.
     return np.asarray(-np.maximum(own, np.log(np.finfo(np.float64).eps)))
@@ -81,5 +81,4 @@ class _KnownPredictions(ClassifierMixin, BaseEstimator):
         return best
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        total = logsumexp(self.joint, axis=1, keepdims=True)
-        return np.asarray(np.exp(self.joint - total))
+        return np.asarray(softmax(self.joint, axis=1))

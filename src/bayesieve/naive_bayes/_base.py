@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
+from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -168,15 +168,15 @@ class SupportClassifier(ClassifierMixin):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log of the class probabilities, shape (n_samples, n_classes)."""
-        return _normalised(self.predict_joint_log_proba(X))
+        return np.asarray(log_softmax(self.predict_joint_log_proba(X), axis=1))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, shape (n_samples, n_classes)."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        return np.asarray(softmax(self.predict_joint_log_proba(X), axis=1))
 
     def _proba_of(self, part: Any) -> np.ndarray:
         """Class probabilities from rows of the selected columns."""
-        return np.asarray(np.exp(_normalised(self._joint(part))))
+        return np.asarray(softmax(self._joint(part), axis=1))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row; ties go to the first class."""
@@ -385,10 +385,6 @@ class SparseNaiveBayes(SupportClassifier, ListsAlternatives, CountingEstimator):
         importances = np.zeros(self.n_features_in_)
         importances[self.support_indices_] = self.support_gains_
         return importances
-
-
-def _normalised(joint: np.ndarray) -> np.ndarray:
-    return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
 
 
 def alpha_constraint() -> list[Any]:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from bayesieve import _core
-from bayesieve.naive_bayes._weighted import log_posterior
 from bayesieve.partition._averaged import STRENGTH, Shape, class_shares
 from bayesieve.partition._pairs import (
     Axis,
@@ -241,7 +240,7 @@ class _Search:
         """Slope, its variance, curvature and evidence of every set of the pool."""
         rows, some = self.rows, slice(None, None, self.step)
         scores = self.terms.take(some).scores(self.weights, rows.log_prior)
-        posterior = np.ascontiguousarray(np.exp(log_posterior(scores))[:, 1:])
+        posterior = np.ascontiguousarray(softmax(scores, axis=1)[:, 1:])
         weights, row_weight = (
             None if own is None else np.ascontiguousarray(own[some])
             for own in (rows.weights, rows.row_weight)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.utils.validation import check_is_fitted
 
 from bayesieve._compat import fit_context
@@ -17,7 +18,7 @@ from bayesieve.naive_bayes._stream import StreamMemory
 from bayesieve.naive_bayes._stream_parts import StreamPartitions
 from bayesieve.naive_bayes._text_terms import TextTable, check_text_options, text_rule
 from bayesieve.naive_bayes._text_weighted import TextFit
-from bayesieve.naive_bayes._weighted import log_posterior, log_prior_of
+from bayesieve.naive_bayes._weighted import log_prior_of
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.preprocessing._prepare import log_likelihood_tables
 from bayesieve.weights import PartTerms, WeightResult
@@ -196,7 +197,7 @@ class StreamNB(ShapeStreamNB):
         if not n_rows:
             return self
         scores = self._scores(rows.table)
-        losses = -log_posterior(scores)[np.arange(n_rows), rows.codes]
+        losses = -log_softmax(scores, axis=1)[np.arange(n_rows), rows.codes]
         suspect = stream.take(rows, losses, detect=self.drift_detection)
         self.n_rows_seen_ += n_rows
         if suspect is not None:

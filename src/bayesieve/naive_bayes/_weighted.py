@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,7 +45,6 @@ from bayesieve.weights._terms import PartTerms
 __all__ = [
     "PreparedRows",
     "WeightedNaiveBayes",
-    "log_posterior",
     "log_prior_of",
     "order_by_level",
 ]
@@ -64,13 +64,6 @@ def log_prior_of(
     eps = 1.0 / (total + 1.0)
     smoothed = (class_count + eps) / (total + class_count.shape[0] * eps)
     return np.asarray(np.log(smoothed))
-
-
-def log_posterior(scores: np.ndarray) -> np.ndarray:
-    """Normalise scores over the classes: their softmax, in logarithms."""
-    relative = scores - scores.max(axis=1, keepdims=True)
-    total = np.exp(relative).sum(axis=1, keepdims=True)
-    return np.asarray(relative - np.log(total))
 
 
 def order_by_level(
@@ -287,7 +280,7 @@ class WeightedNaiveBayes(ClassifierMixin, TableEstimator):
     def _smoothed(self, scores: np.ndarray) -> np.ndarray:
         """Posterior with half a row spread over the classes."""
         n_classes, share = scores.shape[1], self._spread
-        posterior = np.exp(log_posterior(scores))
+        posterior = softmax(scores, axis=1)
         return np.asarray((posterior + share / n_classes) / (1.0 + share))
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:

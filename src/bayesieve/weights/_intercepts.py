@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, xlogy
+from scipy.special import log_softmax, logsumexp, xlogy
 
 from bayesieve import _core
 from bayesieve.weights._terms import Array
@@ -35,7 +35,7 @@ def thin_product(q: Array, p: Array) -> Array:
 def log_posteriors(scores: Array) -> Array:
     """Logarithms of the posteriors of all classes, however small."""
     whole = np.column_stack([np.zeros(scores.shape[0]), scores])
-    return np.asarray(whole - logsumexp(whole, axis=1, keepdims=True))
+    return np.asarray(log_softmax(whole, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from typing import Self
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_softmax
 
 from bayesieve.weights._terms import (
     Array,
@@ -93,7 +93,7 @@ class WideTerms(ScoredTerms):
         """Second derivatives for a few chosen weights, in dense panels of rows."""
         chosen = np.asarray(chosen, dtype=np.int64)
         scores = self.scores(w, log_prior)
-        log_posterior = scores - logsumexp(scores, axis=1, keepdims=True)
+        log_posterior = log_softmax(scores, axis=1)
         return self.dense_curvature(log_posterior, row_weight, chosen, False)
 
     def dense_curvature(
