@@ -156,8 +156,8 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
         column = column.cast("timestamp[ms]")
     values = column.to_pandas()
     if type == "bool":
-        if values.dtype == bool:
-            values = values.astype(str)  # as CSV files have them
+        # As CSV files have them, missing ones beside them or not.
+        values = values.map({True: "True", False: "False"}).astype(object)
         return ReadColumn(name, ColumnFormat("category"), values.to_numpy())
     if type.startswith(("timestamp", "date")):
         if kind in ("category", "text"):
@@ -200,13 +200,9 @@ def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadCo
         column = column.cast("string")
     kind = format.kind
     if str(column.type) not in _STRINGS:
-        if kind in ("category", "text"):
-            values = column.to_pandas()
-            if str(column.type) == "bool" and values.dtype == bool:
-                values = values.astype(str)
-            return ReadColumn(name, format, values.astype(object))
-        found = _typed(column, name, "")
-        if found.kind != kind and column.null_count < len(column):
+        words = kind in ("category", "text")
+        found = _typed(column, name, kind if words else "")
+        if not words and found.kind != kind and column.null_count < len(column):
             raise _another_kind(name, kind, column.drop_null()[0].as_py())
         return replace(found, format=format)
     if kind == "number" and format.style is None and not marks.said:
