@@ -275,6 +275,13 @@ def test_equal_names_of_genes_are_refused():
         ClassCounts.from_anndata(adata, "type")
 
 
+def test_names_that_differ_in_a_null_character_are_different():
+    adata = example()
+    adata.var_names = ["g", "g\0", *[f"g{i}" for i in range(28)]]
+    names = ClassCounts.from_anndata(adata, "type").feature_names
+    assert list(names)[:2] == ["g", "g\0"]
+
+
 def test_indices_outside_the_shape_are_an_error(tmp_path):
     h5py = pytest.importorskip("h5py")
     example().write_h5ad(tmp_path / "c.h5ad")

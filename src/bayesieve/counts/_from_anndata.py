@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -98,14 +99,13 @@ def count_anndata(
 
 
 def _refuse_equal_names(cells: CellSource) -> None:
-    names = cells.gene_names
-    distinct, times = np.unique(names.astype(str), return_counts=True)
-    if distinct.size == names.size:
+    times = Counter(map(str, cells.gene_names.tolist()))
+    if len(times) == cells.gene_names.size:
         return
-    twice = str(distinct[np.argmax(times > 1)])
+    twice = min(name for name, number in times.items() if number > 1)
     raise ValueError(
-        f"Names of genes must be distinct. Got {twice!r} {times[times > 1][0]} times, "
-        f"and {names.size - distinct.size} repeated names in all. Hint: "
+        f"Names of genes must be distinct. Got {twice!r} {times[twice]} times, and "
+        f"{cells.gene_names.size - len(times)} repeated names in all. Hint: "
         "adata.var_names_make_unique()."
     )
 

@@ -202,7 +202,11 @@ def _groups(counts: Any, adata: Any, groupby: str) -> Array:
         )
     column = adata.obs[groupby]
     kept = getattr(column, "cat", None)
-    present = column.unique().tolist() if kept is None else kept.categories.tolist()
+    present = (
+        list(dict.fromkeys(column.tolist()))
+        if kept is None
+        else kept.categories.tolist()
+    )
     place = {label: i for i, label in enumerate(counts.classes.tolist())}
     unknown = [label for label in place if label not in present]
     if unknown:
