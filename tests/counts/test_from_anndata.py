@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import hypothesis
@@ -264,6 +265,19 @@ def test_options_that_are_refused():
     ):
         with pytest.raises(ValueError, match=wanted):
             ClassCounts.from_anndata(adata, "type", **options)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("given", [["type"], 3, b"type", True], ids=repr)
+@pytest.mark.parametrize("parameter", ["label", "batch", "layer"])
+def test_what_is_no_name_is_refused(tmp_path, parameter, given, on_disk):
+    source = example()
+    if on_disk:
+        source.write_h5ad(tmp_path / "c.h5ad")
+        source = tmp_path / "c.h5ad"
+    told = rf"The '{parameter}' parameter of from_anndata must be the name of a .* Got "
+    with pytest.raises(TypeError, match=told + re.escape(repr(given))):
+        ClassCounts.from_anndata(source, **{"label": "type", parameter: given})
 
 
 def test_equal_names_of_genes_are_refused():

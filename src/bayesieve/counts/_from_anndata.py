@@ -20,7 +20,7 @@ from bayesieve.utils._resources import (
     limited_threads,
     thread_count,
 )
-from bayesieve.utils._validation import encode_labels
+from bayesieve.utils._validation import check_name, encode_labels
 
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
@@ -61,6 +61,9 @@ def count_anndata(
             f"{on_bad_rows!r}."
         )
     check_memory_budget(memory_budget)
+    check_name(label, "label", "from_anndata", "a column of obs")
+    check_name(batch, "batch", "from_anndata", "a column of obs", optional=True)
+    check_name(layer, "layer", "from_anndata", "a layer", optional=True)
     bad_cells = BadRows(on_bad_rows == "skip")
     n_threads = thread_count(n_jobs)
     with CellSource(source, layer, use_raw) as cells:
