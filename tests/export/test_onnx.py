@@ -247,6 +247,19 @@ def test_numbered_categories_that_doubles_do_not_hold(form, kind):
     check(model, make(X), inputs=form)
 
 
+def test_frames_with_equal_names_are_refused():
+    y = np.array([0, 1] * 50)
+    named = pd.DataFrame({"a": y, "b": 1 - y})
+    words = named.replace({0: "no", 1: "yes"})
+    told = r"names must differ\. Got 'a' more than once\."
+    for table in (named, words):
+        for inputs in ("matrix", "columns") if table is named else ("auto",):
+            onnx_model = to_onnx(bs.SelectiveNB().fit(table, y), inputs=inputs)
+            twice = pd.concat([table, table[["a"]]], axis=1)
+            with pytest.raises(ValueError, match=told):
+                onnx_inputs(onnx_model, twice)
+
+
 def test_float32_is_rounded_and_nothing_else():
     session = session_of(bs.SparseGaussianNB(3).fit(COUNTS, Y), dtype=np.float32)
     assert session.get_inputs()[0].type == "tensor(float)"

@@ -12,6 +12,7 @@ from bayesieve._scorecard import InputColumn
 from bayesieve.export._onnx import NO_INTEGER, TICKS_OF
 from bayesieve.export._scorecard import read_column
 from bayesieve.preprocessing._mixed_columns import columns_of
+from bayesieve.preprocessing._table_columns import check_distinct_names
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import TextOptions
 from bayesieve.text._term_names import TermNames
@@ -65,6 +66,7 @@ def onnx_inputs(onnx_model: Any, X: Any) -> dict[str, np.ndarray]:
     if told[0]["kind"] == "text":
         return {told[0]["input"]: _counts(told[0], X)}
     columns, names = columns_of(X if hasattr(X, "columns") else np.asarray(X))
+    check_distinct_names(names or ())
     found = {}
     for own in told:
         place = own["number"] if names is None else _place(own["column"], names)
@@ -108,6 +110,8 @@ def _matrix(told: dict[str, Any], X: Any) -> np.ndarray:
             return np.asarray(X, dtype=dtype)
     # Columns that the model does not read may hold anything.
     columns, names = columns_of(X)
+    if told["names"] is not None:
+        check_distinct_names(names or ())
     found = np.zeros((len(columns[0]), told["width"]), dtype=dtype)
     for place, number in enumerate(told["reads"]):
         from_, name = number, f"x{number}"
