@@ -281,6 +281,20 @@ def test_typed_columns_of_categories_are_read_as_when_the_model_was_made(values)
     assert [str(own) for own in read.values] == [str(own) for own in again.values]
 
 
+def test_white_space_around_a_category_does_not_depend_on_the_rows_beside_it():
+    formats = {"c": ColumnFormat("category")}
+    for values in ([" a", "a ", "\u00a0a"], [" a", "b", "\tb"], [" ? ", '"NA"', "a"]):
+        together = read_as(pa.table({"c": values}), ["c"], formats)[0].values.tolist()
+        alone = [
+            read_as(pa.table({"c": [own]}), ["c"], formats)[0].values[0]
+            for own in values
+        ]
+        assert together == alone
+        assert {*together} <= {"a", "b", None}
+    kept = read_as(pa.table({"c": [" a", " b"]}), ["c"], formats, spaced=["c"])
+    assert kept[0].values.tolist() == [" a", " b"]
+
+
 def test_strays_of_training_are_missing_later_too():
     formats = {"c": ColumnFormat("number", strays=True)}
     found = read_as(pa.table({"c": ["1", "2", "ask"]}), ["c"], formats)

@@ -6,7 +6,7 @@ are; where that was guessed from how they are written, the guess is noted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -186,16 +186,23 @@ def read_as(
     names: Sequence[str],
     formats: Mapping[str, ColumnFormat],
     marks: Marks | None = None,
+    spaced: Collection[str] = (),
 ) -> list[ReadColumn]:
-    """Read columns as they were when a model was made; others are errors."""
+    """Read columns as they were when a model was made; others are errors.
+
+    Categories lose the white space around them, but those that are `spaced`: whose
+    values have some that tells them apart. No value depends on the rows beside it.
+    """
     marks = marks or Marks()
     return [
-        _known(table.column(i), name, formats[name], marks)
+        _known(table.column(i), name, formats[name], marks, name not in spaced)
         for i, name in enumerate(names)
     ]
 
 
-def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadColumn:
+def _known(
+    column: Any, name: str, format: ColumnFormat, marks: Marks, strip: bool
+) -> ReadColumn:
     if str(column.type).startswith("dictionary"):
         column = column.cast("string")
     kind = format.kind
@@ -212,7 +219,7 @@ def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadCo
             return ReadColumn(name, format, plain if exact is None else exact)
     strings = StringColumn(column)
     if kind in ("category", "text"):
-        return strings.as_they_are(name, kind)
+        return strings.as_they_are(name, kind, strip=strip)
     if kind == "date":
         values = strings.times(format.date, errors="coerce")
         if format.date != ISO and np.isnat(values).any():  # which is never ambiguous
