@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
 import subprocess
 import sys
 
@@ -38,7 +40,7 @@ def test_the_query_scores_the_file_that_the_model_was_made_from(data, capsys):
     assert main(["export", "people.model", "--to", "sql", "--table", "people"]) == 0
     query = capsys.readouterr().out
     model = load_model("people.model")
-    assert query == to_sql(model, "people") + "\n"
+    assert query == to_sql(model, "people", strings="files") + "\n"
     people = pd.read_csv(data, parse_dates=["day"])
     connection = duckdb.connect()
     connection.register("given", people)
@@ -47,6 +49,137 @@ def test_the_query_scores_the_file_that_the_model_was_made_from(data, capsys):
     wanted = model.predict_proba(people[list(model.feature_names_in_)])
     shares = found[[f"probability_{label}" for label in model.classes_.tolist()]]
     np.testing.assert_allclose(shares, wanted, rtol=0, atol=1e-9)
+
+
+def messy_rows(n=400, seed=0):
+    """Strings as people write them in files; each row is one of them."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        bought = rng.random() < 0.5
+        town = ("Rome", "Oslo", "Lima")[rng.choice(3, p=[0.7, 0.2, 0.1])]
+        town = town if bought else ("Lima", "NA", " null ", "?", "")[i % 5]
+        mood = ("up", "down")[int(rng.random() < 0.3 + 0.4 * bought)]
+        mood = mood if i % 7 else '"NA"'
+        member = ("True", "False")[int(rng.random() < 0.3 + 0.4 * bought)]
+        age = int(rng.integers(20, 60)) + 9 * bought if i % 9 else ("NA", "-")[i % 2]
+        rows.append((age, town, mood, member, ("no", "yes")[bought]))
+    return rows
+
+
+MESSY = ("age", "town", "mood", "member", "bought")
+#: How a file may write what another writes plainly.
+AROUND = (str, " {}".format, "{}\t".format, "\u00a0{} ".format)
+
+
+@pytest.fixture(params=["trained plainly", "trained on spaces", "some spaces"])
+def messy(request, tmp_path, capsys, monkeypatch):
+    """A model of a messy file, and other rows with what predict says of them."""
+    monkeypatch.chdir(tmp_path)
+    rows = messy_rows()
+    if request.param == "trained on spaces":
+        rows = [(age, f" {town}", *more) for age, town, *more in rows]
+    if request.param == "some spaces":  # which tell values apart then
+        rows = [
+            (age, f" {town}" * (town == "Oslo") or town, *more)
+            for age, town, *more in rows
+        ]
+    train = write_csv(tmp_path / "train.csv", MESSY, rows)
+    select = ["select", str(train), "--label", "bought", "--model", "selective"]
+    assert main([*select, "--types", "member=category", "--save", "m.model"]) == 0
+    new = [
+        (age, AROUND[i % 4](town), AROUND[i % 3](mood), member)
+        for i, (age, town, mood, member, _) in enumerate(messy_rows(seed=1))
+    ]
+    new += [(30, "Atlantis", "none", "true"), ("", "", "", ""), (30, "NAN", "Na", "T")]
+    data = write_csv(tmp_path / "new.csv", MESSY[:-1], new)
+    predict = ["predict", "m.model", str(data), "--proba", "--out", "said.csv"]
+    assert main(predict) == 0
+    capsys.readouterr()
+    return new, pd.read_csv("said.csv")
+
+
+def exported(capsys, *options):
+    arguments = ["export", "m.model", "--to", "sql", "--order-by", "place", *options]
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def number_or_none(text):
+    return None if text in ("", "NA", "-") else float(text)
+
+
+def test_duckdb_reads_strings_as_predict_does(messy, capsys):
+    rows, said = messy
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE data (place INT, age DOUBLE, town TEXT, mood TEXT, member TEXT)"
+    )
+    connection.executemany(
+        "INSERT INTO data VALUES (?, ?, ?, ?, ?)",
+        [(i, number_or_none(age), *own) for i, (age, *own) in enumerate(rows)],
+    )
+    found = connection.execute(exported(capsys)).fetch_df()
+    assert found["prediction"].tolist() == said["prediction"].tolist()
+    for label in ("no", "yes"):
+        wanted = said[[own for own in said if own.endswith(label)][-1]]
+        np.testing.assert_allclose(found[f"probability_{label}"], wanted, atol=1e-6)
+    raw = connection.execute(exported(capsys, "--strings", "exact")).fetch_df()
+    assert raw["prediction"].tolist() != said["prediction"].tolist()
+
+
+def test_sqlite_reads_strings_as_predict_does(messy, capsys):
+    rows, said = messy
+    connection = sqlite3.connect(":memory:")
+    for kind in ("TEXT", "REAL"):  # as files are imported, and as they should be
+        connection.execute("DROP TABLE IF EXISTS data")
+        connection.execute(
+            f"CREATE TABLE data (place INT, age {kind}, town TEXT, mood TEXT, "
+            "member TEXT)"
+        )
+        connection.executemany(
+            "INSERT INTO data VALUES (?, ?, ?, ?, ?)",
+            [(i, str(age), *own) for i, (age, *own) in enumerate(rows)],
+        )
+        query = exported(capsys, "--dialect", "sqlite")
+        try:
+            found = connection.execute(query).fetchall()
+        except sqlite3.OperationalError:
+            pytest.skip("this SQLite was built without mathematical functions")
+        assert [own[5] for own in found] == said["prediction"].tolist()
+
+
+def test_booleans_of_a_database_are_those_of_files(messy, capsys):
+    rows, said = messy
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE data (place INT, age DOUBLE, town TEXT, mood TEXT, member BOOL)"
+    )
+    known = [(i, own) for i, own in enumerate(rows) if own[3] in ("True", "False")]
+    connection.executemany(
+        "INSERT INTO data VALUES (?, ?, ?, ?, ?)",
+        [
+            (i, number_or_none(age), town, mood, member == "True")
+            for i, (age, town, mood, member) in known
+        ],
+    )
+    found = connection.execute(exported(capsys)).fetch_df()
+    wanted = said["prediction"][[i for i, _ in known]]
+    assert found["prediction"].tolist() == wanted.tolist()
+
+
+def test_what_cannot_clean_strings_says_so(messy, capsys):
+    told = "strings, as in '(town|mood|member)', must come .* as predict reads them"
+    for language in ("onnx", "sklearn"):
+        arguments = ["export", "m.model", "--to", language, "--out", "x"]
+        assert main(arguments) == 0
+        assert re.search(told, capsys.readouterr().err)
+    save_model(load_model("m.model"), "python.model")
+    assert main(["export", "python.model", "--to", "sklearn", "--out", "x"]) == 0
+    assert "strings" not in capsys.readouterr().err
+    assert main(["export", "python.model", "--to", "sql"]) == 0
+    query = capsys.readouterr().out
+    assert query == to_sql(load_model("m.model"), "data") + "\n"
 
 
 def test_the_query_goes_to_a_file(data, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import hypothesis
@@ -266,6 +267,19 @@ def test_options_that_are_refused():
             ClassCounts.from_anndata(adata, "type", **options)
 
 
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("given", [["type"], 3, b"type", True], ids=repr)
+@pytest.mark.parametrize("parameter", ["label", "batch", "layer"])
+def test_what_is_no_name_is_refused(tmp_path, parameter, given, on_disk):
+    source = example()
+    if on_disk:
+        source.write_h5ad(tmp_path / "c.h5ad")
+        source = tmp_path / "c.h5ad"
+    told = rf"The '{parameter}' parameter of from_anndata must be the name of a .* Got "
+    with pytest.raises(TypeError, match=told + re.escape(repr(given))):
+        ClassCounts.from_anndata(source, **{"label": "type", parameter: given})
+
+
 def test_equal_names_of_genes_are_refused():
     adata = example()
     with warnings.catch_warnings():
@@ -273,6 +287,13 @@ def test_equal_names_of_genes_are_refused():
         adata.var_names = ["same"] * 3 + [f"g{i}" for i in range(27)]
     with pytest.raises(ValueError, match="Got 'same' 3 times, and 2 repeated names"):
         ClassCounts.from_anndata(adata, "type")
+
+
+def test_names_that_differ_in_a_null_character_are_different():
+    adata = example()
+    adata.var_names = ["g", "g\0", *[f"g{i}" for i in range(28)]]
+    names = ClassCounts.from_anndata(adata, "type").feature_names
+    assert list(names)[:2] == ["g", "g\0"]
 
 
 def test_indices_outside_the_shape_are_an_error(tmp_path):

@@ -200,6 +200,66 @@ def test_times_and_integers_that_doubles_merge():
     check(model, edge)
 
 
+@pytest.mark.parametrize("column", ["id", "at"])
+def test_integers_without_a_place_are_refused_and_not_taken_for_others(column):
+    # The smallest int64 came as missing, 2**64 - 1 as -1, and NaT overflowed.
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=400)
+    whole = 2**60 + rng.integers(0, 100, size=400) + 60 * y
+    table = pd.DataFrame({"id": whole})
+    if column == "at":
+        table = pd.DataFrame({"at": whole.view("M8[ns]")})
+        coarse = pd.Series(["2006-07-14", None, "1970-01-01"], dtype="datetime64[s]")
+        check(bs.SelectiveNB().fit(table, y), coarse.to_frame("at"))
+        wrong = [pd.Series(["9999-12-31", None], dtype="datetime64[s]")]
+    else:
+        wrong = [
+            pd.Series([5, -(2**63)]),
+            pd.Series([5, -(2**63), None], dtype="Int64"),
+            pd.Series([2**64 - 1, 5], dtype=np.uint64),
+            pd.Series([5, None, 10**30], dtype=object),
+        ]
+    onnx_model = to_onnx(bs.SelectiveNB().fit(table, y))
+    told = (
+        r"must lie between -9223372036854775807 and 9223372036854775807 in ONNX, "
+        rf"where .* Got -?\d+ in column '{column}'\."
+    )
+    for rows in wrong:
+        with pytest.raises(ValueError, match=told):
+            onnx_inputs(onnx_model, rows.to_frame(column))
+
+
+@pytest.mark.parametrize("form", ["matrix", "columns"])
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_numbered_categories_that_doubles_do_not_hold(form, kind):
+    # 2**53 + 1 is unseen in Python and came as 2**53.
+    y = np.array([0, 1] * 50)
+    X = np.stack([y * 2**53, y], axis=1)
+    make = pd.DataFrame if kind == "frame" else np.array
+    model = bs.SelectiveNB(categorical_features=[0]).fit(make(X), y)
+    check(model, make(X), inputs=form)
+    onnx_model = to_onnx(model, inputs=form)
+    for value in (2**53 + 1, -(2**63) + 1):
+        X[1, 0] = value
+        with pytest.raises(ValueError, match=rf"must be doubles in .* Got {value} in "):
+            onnx_inputs(onnx_model, make(X))
+    X[1, 0] = -(2**63)
+    check(model, make(X), inputs=form)
+
+
+def test_frames_with_equal_names_are_refused():
+    y = np.array([0, 1] * 50)
+    named = pd.DataFrame({"a": y, "b": 1 - y})
+    words = named.replace({0: "no", 1: "yes"})
+    told = r"names must differ\. Got 'a' more than once\."
+    for table in (named, words):
+        for inputs in ("matrix", "columns") if table is named else ("auto",):
+            onnx_model = to_onnx(bs.SelectiveNB().fit(table, y), inputs=inputs)
+            twice = pd.concat([table, table[["a"]]], axis=1)
+            with pytest.raises(ValueError, match=told):
+                onnx_inputs(onnx_model, twice)
+
+
 def test_float32_is_rounded_and_nothing_else():
     session = session_of(bs.SparseGaussianNB(3).fit(COUNTS, Y), dtype=np.float32)
     assert session.get_inputs()[0].type == "tensor(float)"

@@ -7,6 +7,7 @@ import pytest
 from tests.export.engines import SparkEngine
 from tests.export.sql_checks import check_rows, compare, term_table
 from tests.export.test_sql import ROWS
+from tests.export.test_sql_tables import check_strings_of_files
 from tests.export.test_sql_texts import check_every_character, check_texts
 from tests.local_spark import SPARK_MARKS, local_spark
 from tests.persistence.models import NOTED, examples
@@ -68,3 +69,7 @@ def test_hostile_names_labels_and_categories(names, spark_engine):
     sql = to_sql(model, "rows", "spark", order_by=names[1], probability=None)
     _, found = spark_engine.query(sql, frame)
     assert [row[2] for row in found] == model.predict(frame[[names[0]]]).tolist()
+
+
+def test_strings_of_files(spark_engine):
+    check_strings_of_files(spark_engine)

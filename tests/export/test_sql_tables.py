@@ -298,3 +298,64 @@ def test_words_that_the_database_keeps_as_booleans(
         filled(engine, "BOOLEAN", [False, True, None])
         found = [row[1:] for row in scored(engine, model)]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+# ---------------------------------------------- strings as the command line reads them
+
+
+def of_some_values(values, n=4000, seed=0):
+    """A model that reads column "v", of many values; each has a share of its own."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(len(values), size=n)
+    y = (rng.random(n) < (places + 1) / (len(values) + 1)).astype(int)
+    column = np.array(values, dtype=object)[places]
+    return bs.SelectiveNB().fit(pd.DataFrame({"v": column}), y)
+
+
+def check_strings_of_files(engine):
+    """Strings of a table, cleaned, are those of the model; each as it is predicted."""
+    clean = ["up", "down", "it's", None, "up", "Up", "a  b", "None of them"]
+    raw = [" up", "down\t", "\u00a0it's\r\n", ' "NA" ', "up", "Up ", "a  b", clean[-1]]
+    model = of_some_values(["up", "it's", None, "down", "a  b"])
+    for given, wanted in ((raw, clean), (["?", "null", "", "up"], [None] * 3 + ["up"])):
+        rows = pd.DataFrame({"v": wanted}, dtype=object)
+        sql = to_sql(model, "rows", engine.dialect, order_by="place", strings="files")
+        frame = pd.DataFrame({"v": given, "place": range(len(given))})
+        _, found = engine.query(sql, frame)
+        compare(found, model.predict(rows), model.predict_proba(rows), model.classes_)
+    spaced = of_one_column([" up", "up"])
+    rows = pd.DataFrame({"v": [" up", "up", "up ", " NA "]})
+    sql = to_sql(spaced, "rows", engine.dialect, order_by="place", strings="files")
+    _, found = engine.query(sql, rows.assign(place=range(4)))
+    rows.loc[3] = None
+    compare(found, spaced.predict(rows), spaced.predict_proba(rows), spaced.classes_)
+    many = of_some_values([f"town {i}" for i in range(40)])  # joined, not listed
+    rows = pd.DataFrame({"v": [f"town {i}" for i in range(40)]})
+    sql = to_sql(many, "rows", engine.dialect, order_by="place", strings="files")
+    frame = pd.DataFrame({"v": [f" town {i} " for i in range(40)], "place": range(40)})
+    _, found = engine.query(sql, frame)
+    compare(found, many.predict(rows), many.predict_proba(rows), many.classes_)
+
+
+def test_strings_of_files(engine):
+    check_strings_of_files(engine)
+
+
+def test_booleans_are_the_words_that_files_have_for_them(engine):
+    model = of_one_column(["True", "False"])
+    if engine.dialect == "sqlite":
+        pytest.skip("SQLite has no booleans")
+    sql = to_sql(model, "rows", engine.dialect, order_by="place", strings="files")
+    filled(engine, "BOOLEAN", [True, False, None])
+    _, found = engine.execute(sql)
+    rows = pd.DataFrame({"v": ["True", "False", None]})
+    compare(found, model.predict(rows), model.predict_proba(rows), model.classes_)
+
+
+def test_strings_must_be_exact_or_those_of_files():
+    model = of_one_column(["a", "b"])
+    for wrong in ("file", None, 3):
+        with pytest.raises(
+            ValueError, match=r"'strings' .* must be 'exact' or 'files'"
+        ):
+            to_sql(model, "rows", strings=wrong)

@@ -180,6 +180,73 @@ def test_selectors_before_a_model_are_replaced_too():
 # --------------------------------------------------------------------------- tables
 
 
+DTYPES = {
+    "number": ["Int64", "Float64", "Float32", "int64[pyarrow]", "double[pyarrow]"],
+    "flag": ["boolean", "bool[pyarrow]", "Int8"],
+    "word": ["string[python]", "string[pyarrow]", "category", object],
+}
+
+
+@pytest.mark.parametrize("partitions", ["averaged", "best"])
+@pytest.mark.parametrize("column", DTYPES)
+def test_missing_values_of_any_dtype(column, partitions):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=600)
+    flag = rng.random(600) < 0.2 + 0.5 * y
+    full = pd.DataFrame(
+        {
+            "number": rng.integers(9, size=600) + 4 * y,
+            "flag": flag,
+            "word": np.where(flag, "nan", "None"),  # which are strings like others
+        }
+    )[[column]].astype(object)
+    holes = full.where((rng.random(600) < 0.8 - 0.5 * y)[:, None], None)
+    first = DTYPES[column][0]
+    model = bs.SelectiveNB(partitions=partitions).fit(holes.astype(first), y)
+    pipeline = to_sklearn(model)
+    wanted = model.predict_proba(holes.astype(first))
+    for dtype in DTYPES[column]:
+        for rows in (holes, full):
+            check(model, rows.astype(dtype))
+        found = pipeline.predict_proba(holes.astype(dtype))
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+    for gone in (None, np.nan, pd.NA) if column == "word" else (None, np.nan):
+        check(model, full.where(holes.notna(), gone))
+    pickle.dumps(pipeline)  # after use
+
+
+def test_strings_of_numpy_among_objects():
+    words = np.array(["up", "down"] * 100)
+    table = pd.DataFrame({"word": words.astype(object)})
+    model = bs.SelectiveNB().fit(table, words)
+    others = np.empty((200, 1), dtype=object)
+    others[:, 0] = list(words)  # of type np.str_
+    assert type(others[0, 0]) is np.str_
+    check(model, pd.DataFrame(others, columns=["word"]))
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["x", 1], "int and str"),
+        ([True, "x"], "bool and str"),
+        ([b"x", b"z"], "bytes"),
+        ([("x", 1), ("z", 2)], "tuple"),
+        ([np.inf, 1.0], "float"),
+    ],
+    ids=str,
+)
+def test_categories_that_encoders_do_not_take_are_refused(values, told):
+    y = np.array([0, 1] * 50)
+    column = np.empty(100, dtype=object)
+    column[:] = [values[own] for own in y]
+    X = pd.DataFrame({"odd": column})
+    model = bs.SelectiveNB(categorical_features=["odd"]).fit(X, y)
+    told = f"all strings or all finite numbers in .* Got {told} in column 'odd'"
+    with pytest.raises(ValueError, match=told):
+        to_sklearn(model)
+
+
 @pytest.mark.parametrize("partitions", ["best", "averaged"])
 @pytest.mark.parametrize("labels", [YES_NO, Y, Y == 1], ids=["str", "int", "bool"])
 def test_mixed_tables(partitions, labels):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -165,6 +166,13 @@ def test_what_is_refused():
         ),
         ({"support": [1, 1]}, "at least one distinct gene"),
         ({"support": [20]}, "at least one distinct gene out of 20"),
+        ({"support": "BA"}, r"at least one .* Got 'BA'\. Hint: \['BA'\]\."),
+        ({"support": {"gene1"}}, r"at least one .* Got \{'gene1'\}\."),
+        ({"support": {"gene1": 1}}, "at least one distinct gene"),
+        ({"support": []}, "name genes|at least one distinct gene"),
+        ({"support": [["gene1"]]}, r"must name genes .* Got \['gene1'\]\."),
+        ({"support": ["gene1", ["gene2"]]}, r"must name genes .* Got \['gene2'\]\."),
+        ({"support": ["gene1", 2]}, r"must name genes .* Got 2\."),
         ({"support": np.zeros(20, dtype=bool)}, "at least one distinct gene"),
         ({"support": NaiveFeatureSelector()}, "must be fitted on the 20 genes"),
         ({"use_raw": True}, "use_raw=True needs adata.raw"),
@@ -174,6 +182,12 @@ def test_what_is_refused():
         given = {"counts": counts, "adata": adata, "groupby": "type", **options}
         with pytest.raises(ValueError, match=wanted):
             to_rank_genes_groups(**given)
+    for parameter in ("groupby", "key_added", "layer"):
+        told = f"The '{parameter}' parameter of .* must be the name of .* Got "
+        for other in (["type"], 3):
+            options = {"groupby": "type", parameter: other}
+            with pytest.raises(TypeError, match=told + re.escape(repr(other))):
+                to_rank_genes_groups(counts, adata, **options)
     with pytest.raises(TypeError, match="needs a ClassCounts or a StratifiedCounts"):
         to_rank_genes_groups(np.ones((2, 3)), adata, "type")
     assert "rank_genes_groups" not in adata.uns

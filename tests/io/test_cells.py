@@ -225,6 +225,18 @@ def test_missing_labels_have_the_code_minus_one(tmp_path):
     assert column(tmp_path, numbers) == [[3, 1], [0, -1, 1]]
 
 
+@pytest.mark.parametrize("dtype", [object, "string[python]"])
+def test_labels_with_null_characters_are_told_apart(matrix, dtype):
+    adata = cells(matrix)
+    values = np.array(["a", None, "a\0b", "a\0c"], dtype=object)
+    values = values[np.arange(len(adata)) % 4]
+    adata.obs["c"] = pd.Series(values, index=adata.obs_names, dtype=dtype)
+    with CellSource(adata, None, False) as source:
+        labels, codes = source.column("c")
+    assert labels.tolist() == ["a", "a\0b", "a\0c"]
+    assert codes[:4].tolist() == [0, -1, 1, 2]
+
+
 def test_labels_of_other_types(tmp_path):
     assert column(tmp_path, [3, 1, 3]) == [[3, 1], [0, 1, 0]]
     assert column(tmp_path, [True, False, True]) == [[True, False], [0, 1, 0]]

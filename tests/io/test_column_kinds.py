@@ -265,6 +265,36 @@ def test_numbers_written_in_another_way_later_are_refused():
     assert found[0].values.tolist() == [1234.5, 2]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [[1, 2, 3], [1, None, 3], [True, False, True], [True, None, False], [1.5, 2.0, 3]],
+    ids=str,
+)
+def test_typed_columns_of_categories_are_read_as_when_the_model_was_made(values):
+    # They were strings then and other values later: unseen, all of them.
+    table = pa.table({"c": values})
+    read = read_columns(table, ["c"], kinds={"c": "category"})[0]
+    again = read_as(table, ["c"], {"c": read.format})[0]
+    there = [own for own in again.values if own is not None and own == own]
+    assert there
+    assert all(isinstance(own, str) for own in there)
+    assert [str(own) for own in read.values] == [str(own) for own in again.values]
+
+
+def test_white_space_around_a_category_does_not_depend_on_the_rows_beside_it():
+    formats = {"c": ColumnFormat("category")}
+    for values in ([" a", "a ", "\u00a0a"], [" a", "b", "\tb"], [" ? ", '"NA"', "a"]):
+        together = read_as(pa.table({"c": values}), ["c"], formats)[0].values.tolist()
+        alone = [
+            read_as(pa.table({"c": [own]}), ["c"], formats)[0].values[0]
+            for own in values
+        ]
+        assert together == alone
+        assert {*together} <= {"a", "b", None}
+    kept = read_as(pa.table({"c": [" a", " b"]}), ["c"], formats, spaced=["c"])
+    assert kept[0].values.tolist() == [" a", " b"]
+
+
 def test_strays_of_training_are_missing_later_too():
     formats = {"c": ColumnFormat("number", strays=True)}
     found = read_as(pa.table({"c": ["1", "2", "ask"]}), ["c"], formats)

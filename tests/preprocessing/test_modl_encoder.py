@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesieve import MODLEncoder
+from bayesieve import AveragedNB, MODLEncoder, SelectiveNB
 
 
 def example_one():
@@ -133,6 +133,55 @@ def test_unseen_values_fall_in_the_default_group():
     default = encoder.partitions_[0].parts.default_group
     seen = encoder.transform(pd.DataFrame({"x": ["zebra", None, "a"]}))
     assert seen[:, 0].tolist() == [default, default, encoder.transform(X)[0, 0]]
+
+
+OTHER_KINDS = {
+    "integers": [1, 2],
+    "floats": [1.0, np.nan],
+    "booleans": [True, False],
+    "integers as categories": pd.Categorical([1, 2]),
+    "bytes": [b"1", None],
+}
+
+
+@pytest.mark.parametrize("came", OTHER_KINDS.values(), ids=OTHER_KINDS)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_categories_of_another_kind_are_refused(came, library):
+    # They used to be unseen, all of them, without a word.
+    y = np.array([0, 1] * 200)
+    town = np.where(y == 1, "1", "2").astype(object)
+    kind = "values of type bytes" if came[0] == b"1" else "numbers"
+    told = (
+        r"^Column 'town' held strings when fitted and must hold strings now\. "
+        rf"Got {kind} such as "
+    )
+    rows = pd.DataFrame({"town": came})
+    if library == "polars":
+        if isinstance(came, pd.Categorical):
+            pytest.skip("categories of polars are strings")
+        rows = pl.DataFrame({"town": came})
+    for model in (MODLEncoder(), SelectiveNB(), AveragedNB()):
+        model.fit(pd.DataFrame({"town": town}), y)
+        with pytest.raises(ValueError, match=told):
+            getattr(model, "predict", getattr(model, "transform", None))(rows)
+
+
+def test_strings_in_place_of_booleans_or_numbered_categories_are_refused():
+    y = np.array([0, 1] * 200)
+    table = pd.DataFrame({"flag": y == 1, "code": pd.Categorical(y + 3)})
+    model = SelectiveNB().fit(table, y)
+    told = r"^Column 'flag' held numbers when fitted .*\. Got strings such as 'False'"
+    with pytest.raises(ValueError, match=told):
+        model.predict(table.assign(flag=table["flag"].astype(str)))
+    with pytest.raises(ValueError, match=r"^Column 'code' held .* such as '3'"):
+        model.predict(table.assign(code=table["code"].astype(str)))
+    # Equal values are known whatever their type, and missing ones are of any kind.
+    same = table.assign(flag=y, code=y + 3.0)
+    np.testing.assert_array_equal(model.predict(same), model.predict(table))
+    model.predict(table.assign(flag=np.nan))
+    stream = SelectiveNB().partial_fit(table, y)
+    with pytest.raises(ValueError, match="Column 'flag' held numbers"):
+        stream.partial_fit(table.assign(flag="yes"), y)
 
 
 def test_missing_values_form_their_own_interval_if_they_tell():

@@ -85,6 +85,17 @@ def test_levels_of_any_column(kind):
     assert decoded(read_levels(column, "x")) == values
 
 
+@pytest.mark.parametrize("dtype", [object, "str", "string", "string[python]"])
+def test_strings_with_null_characters_are_told_apart(dtype):
+    # pandas.factorize reads such strings up to the null character.
+    values = ["a", "a\0", "a\0b", "a\0c", "a"]
+    level = read_levels(pd.Series(values, dtype=dtype), "x")
+    assert level.values == values[:4]
+    assert decoded(level) == values
+    gone = pd.Series([*values, None], dtype=dtype)
+    assert decoded(read_levels(gone, "x")) == [*values, None]
+
+
 def test_all_kinds_of_missing_are_one_level():
     column = np.array([None, float("nan"), np.nan, pd.NA, pd.NaT, "a"], dtype=object)
     level = read_levels(column, "x")

@@ -9,6 +9,7 @@ from typing import Any
 from bayesieve.cli._command import Command, CommandError, refuse_options
 from bayesieve.cli._files import check_model_file
 from bayesieve.cli._output import check_outputs
+from bayesieve.cli._told import tell
 
 __all__ = ["EXPORT"]
 
@@ -27,7 +28,12 @@ _OF_SQL = {
 }
 #: The other options of one language, which say nothing to the others.
 _OWN = {
-    "sql": ("table", "dialect", *(name.replace("-", "_") for name in _OF_SQL)),
+    "sql": (
+        "table",
+        "dialect",
+        "strings",
+        *(name.replace("-", "_") for name in _OF_SQL),
+    ),
     "onnx": ("texts", "missing"),
 }
 
@@ -38,11 +44,41 @@ def _given(arguments: argparse.Namespace, language: str) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def _made_from_files(path: str) -> bool:
+    """Whether the command line has made a model, from values as it reads them."""
+    from bayesieve.persistence import load_notes
+
+    return "cli" in load_notes(path)
+
+
+def _say_how_strings_come(model: Any, arguments: argparse.Namespace) -> None:
+    """Tell what a language cannot do: clean strings as they are when files are read."""
+    from bayesieve.export._scorecard import scorecard_of
+
+    if arguments.to == "sql" or not _made_from_files(arguments.model):
+        return
+    card = scorecard_of(model)
+    words = [
+        card.columns[axis.column].name
+        for term in card.terms
+        for axis in getattr(term, "axes", ())
+        if any(isinstance(value, str) for value in getattr(axis, "values", ()))
+    ]
+    if words:
+        tell(
+            f"strings, as in {words[0]!r}, must come to the exported model as predict "
+            "reads them from files: without white space around them, and missing where "
+            "they say so, by NA, null or ?."
+        )
+
+
 def _as_sql(model: Any, arguments: argparse.Namespace) -> bytes:
     """The query, with a line break at its end."""
     from bayesieve.export import to_sql
 
     given = _given(arguments, "sql")
+    if _made_from_files(arguments.model):
+        given.setdefault("strings", "files")
     table = given.pop("table", "data").split(".")
     query = to_sql(model, table, **given)
     return f"{query}\n".encode()
@@ -100,6 +136,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the table to score; dots part schema and table (default: data)",
     )
+    sql.add_argument(
+        "--strings",
+        choices=("exact", "files"),
+        help="take strings as they are, or clean them as predict does those of files: "
+        "white space around them, NA, null, ? (default: files for models that select "
+        "has made)",
+    )
     for name, told in _OF_SQL.items():
         shown = "NAME" if name in ("prediction", "probability") else "COLUMN"
         sql.add_argument(f"--{name}", metavar=shown, help=told)
@@ -134,6 +177,7 @@ def _run(arguments: argparse.Namespace) -> None:
     model = load_model(arguments.model)
     try:
         written = _WRITERS[arguments.to](model, arguments)
+        _say_how_strings_come(model, arguments)
     except (
         ImportError,
         TypeError,

@@ -326,7 +326,7 @@ class ScoredRows:
         from bayesieve.io._column_kinds import as_frame, read_as
 
         model = self.saved.model
-        read = read_as(own, self.columns, self._formats, self.marks)
+        read = read_as(own, self.columns, self._formats, self.marks, self._spaced)
         for column in read:
             number, example = column.strays
             if number:
@@ -340,6 +340,18 @@ class ScoredRows:
             frame = frame.reindex(range(batch.num_rows))
             frame = frame.reindex(columns=self.names, fill_value=blank)
         return frame if hasattr(model, "feature_names_in_") else frame.to_numpy()
+
+    @computed_once
+    def _spaced(self) -> set[str]:
+        """Columns of which the model knows values with white space around them."""
+        from bayesieve.io._string_column import have_spaces
+
+        model = self.saved.model
+        known = [own.values for own in getattr(model, "partitions_", [])]
+        found = zip(self.names, known, strict=False)
+        own = [values.tolist() for values in getattr(model, "categories_", [])]
+        codes = zip(self.columns, own, strict=False)
+        return {name for name, values in (*found, *codes) if have_spaces(values)}
 
     @computed_once
     def _formats(self) -> dict[str, ColumnFormat]:

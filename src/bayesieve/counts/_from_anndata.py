@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -19,7 +20,7 @@ from bayesieve.utils._resources import (
     limited_threads,
     thread_count,
 )
-from bayesieve.utils._validation import encode_labels
+from bayesieve.utils._validation import check_name, encode_labels
 
 if TYPE_CHECKING:
     from bayesieve.counts._table import ClassCounts
@@ -60,6 +61,9 @@ def count_anndata(
             f"{on_bad_rows!r}."
         )
     check_memory_budget(memory_budget)
+    check_name(label, "label", "from_anndata", "a column of obs")
+    check_name(batch, "batch", "from_anndata", "a column of obs", optional=True)
+    check_name(layer, "layer", "from_anndata", "a layer", optional=True)
     bad_cells = BadRows(on_bad_rows == "skip")
     n_threads = thread_count(n_jobs)
     with CellSource(source, layer, use_raw) as cells:
@@ -98,14 +102,13 @@ def count_anndata(
 
 
 def _refuse_equal_names(cells: CellSource) -> None:
-    names = cells.gene_names
-    distinct, times = np.unique(names.astype(str), return_counts=True)
-    if distinct.size == names.size:
+    times = Counter(map(str, cells.gene_names.tolist()))
+    if len(times) == cells.gene_names.size:
         return
-    twice = str(distinct[np.argmax(times > 1)])
+    twice = min(name for name, number in times.items() if number > 1)
     raise ValueError(
-        f"Names of genes must be distinct. Got {twice!r} {times[times > 1][0]} times, "
-        f"and {names.size - distinct.size} repeated names in all. Hint: "
+        f"Names of genes must be distinct. Got {twice!r} {times[twice]} times, and "
+        f"{cells.gene_names.size - len(times)} repeated names in all. Hint: "
         "adata.var_names_make_unique()."
     )
 

@@ -40,6 +40,7 @@ class Dialect:
     longest_name: ClassVar[int | None] = None
     quote: ClassVar[str] = '"'
     double: ClassVar[str] = "DOUBLE"
+    string: ClassVar[str] = "TEXT"
     #: What leaves columns out of ``*``, if there is something.
     leaves_out: ClassVar[str | None] = None
     has_times: ClassVar[bool] = True
@@ -148,6 +149,18 @@ class Dialect:
         """A column of booleans as 0 and 1."""
         return f"CAST({column} AS INTEGER)"
 
+    def text_of(self, column: str) -> str:
+        """A column of strings, or of what reads as such."""
+        return f"CAST({column} AS {self.string})"
+
+    def is_flag(self, column: str) -> str:
+        """Whether a column is one of booleans."""
+        return f"typeof({column}) = 'boolean'"
+
+    def trimmed(self, text: str, characters: str) -> str:
+        """A text without some characters at its ends."""
+        return f"TRIM({text}, {self.text(characters)})"
+
     def exact(self, own: str) -> str:
         """A string of the query, which equals one of a column as all characters do.
 
@@ -233,6 +246,10 @@ class DuckDB(Dialect):
             else repr(float(value))
         )
 
+    def is_flag(self, column: str) -> str:
+        """By the name of its type."""
+        return f"typeof({column}) = 'BOOLEAN'"
+
     def exact(self, own: str) -> str:
         """Columns of another collation are refused then."""
         return f'{own} COLLATE "C"'
@@ -299,6 +316,14 @@ class Postgres(Dialect):
         """Booleans and integers alike."""
         return f"CAST(CAST({column} AS boolean) AS integer)"
 
+    def is_flag(self, column: str) -> str:
+        """By its type."""
+        return f"pg_typeof({column}) = 'boolean'::regtype"
+
+    def trimmed(self, text: str, characters: str) -> str:
+        """On both sides."""
+        return f"btrim({text}, {self.text(characters)})"
+
     def is_nan(self, expression: str) -> str:
         """NaN is equal to itself here."""
         return f"{expression} = 'NaN'::double precision"
@@ -318,6 +343,7 @@ class Spark(Dialect):
     """Spark SQL 4.0 and newer."""
 
     key, title, quote, leaves_out, most_listed = "spark", "Spark", "`", "EXCEPT", 64
+    string = "STRING"
     materialized = ""
     integers = (-(10**38) + 1, 10**38 - 1)
 
@@ -339,6 +365,10 @@ class Spark(Dialect):
     def number(self, value: float) -> str:
         """As a double: a bare literal is a decimal."""
         return f"{float(value)!r}D"
+
+    def trimmed(self, text: str, characters: str) -> str:
+        """With words between the two."""
+        return f"TRIM(BOTH {self.text(characters)} FROM {text})"
 
     def micros(self, column: str) -> str:
         """Of the moment; that of a date is its midnight in the session's zone."""

@@ -320,6 +320,9 @@ class _Inputs:
                 "width": width,
                 "reads": [own.number for own in card.columns],
                 "names": names if named else None,
+                "categories": [
+                    own.number for own in card.columns if own.kind == "category"
+                ],
             }
         )
         return [declared], *taken_of(graph, card, name, self._dtype)

@@ -12,6 +12,7 @@ from bayesieve._scorecard import InputColumn
 from bayesieve.export._onnx import NO_INTEGER, TICKS_OF
 from bayesieve.export._scorecard import read_column
 from bayesieve.preprocessing._mixed_columns import columns_of
+from bayesieve.preprocessing._table_columns import check_distinct_names
 from bayesieve.text._matching import TermMatcher
 from bayesieve.text._options import TextOptions
 from bayesieve.text._term_names import TermNames
@@ -19,6 +20,8 @@ from bayesieve.utils._exact_numbers import whole_column
 from bayesieve.utils._validation import is_missing
 
 __all__ = ["onnx_inputs"]
+
+_FARTHEST = np.iinfo(np.int64).max
 
 
 def onnx_inputs(onnx_model: Any, X: Any) -> dict[str, np.ndarray]:
@@ -63,6 +66,7 @@ def onnx_inputs(onnx_model: Any, X: Any) -> dict[str, np.ndarray]:
     if told[0]["kind"] == "text":
         return {told[0]["input"]: _counts(told[0], X)}
     columns, names = columns_of(X if hasattr(X, "columns") else np.asarray(X))
+    check_distinct_names(names or ())
     found = {}
     for own in told:
         place = own["number"] if names is None else _place(own["column"], names)
@@ -102,18 +106,23 @@ def _matrix(told: dict[str, Any], X: Any) -> np.ndarray:
         return np.asarray(X.toarray(), dtype=dtype)
     if not hasattr(X, "columns"):
         X = np.asarray(X)
-        if X.dtype.kind in "biuf":
+        if X.dtype.kind in "biuf" and not told.get("categories"):
             return np.asarray(X, dtype=dtype)
     # Columns that the model does not read may hold anything.
     columns, names = columns_of(X)
+    if told["names"] is not None:
+        check_distinct_names(names or ())
     found = np.zeros((len(columns[0]), told["width"]), dtype=dtype)
     for place, number in enumerate(told["reads"]):
         from_, name = number, f"x{number}"
         if names is not None and told["names"] is not None:
             name = told["names"][place]
             from_ = _place(name, names)
-        own = InputColumn(name, 0, "number")
-        found[:, number] = read_column(own, columns[from_])
+        if number in told.get("categories", ()):
+            found[:, number] = _categories(name, columns[from_])
+        else:
+            own = InputColumn(name, 0, "number")
+            found[:, number] = read_column(own, columns[from_])
     return found
 
 
@@ -126,7 +135,11 @@ def _put(told: dict[str, Any], column: Any) -> np.ndarray:
         return _strings(told, values)[:, None]
     if "unit" in told:
         return _integers(told, column)[:, None]
-    values = read_column(InputColumn(told["column"], 0, "number"), column)
+    name = told["column"]
+    if told["kind"] == "category":
+        values = _categories(name, column)
+    else:
+        values = read_column(InputColumn(name, 0, "number"), column)
     return np.asarray(values, dtype=told["dtype"])[:, None]
 
 
@@ -168,12 +181,34 @@ def _integers(told: dict[str, Any], column: Any) -> np.ndarray:
             f"Column {told['column']!r} must hold {kind} for this model. "
             f"Got {getattr(column, 'dtype', type(column).__name__)}."
         )
-    values, ticks = whole.values, whole.ticks or 1
+    values, ticks = np.where(whole.missing, 0, whole.values), whole.ticks or 1
     wanted = 1 if told["unit"] is None else TICKS_OF[told["unit"]]
     if ticks > wanted:
         values = values // (ticks // wanted)
     elif ticks < wanted:
         values = values.astype(object) * (wanted // ticks)
+    for end in (values.min(), values.max()) if values.size else ():
+        if not NO_INTEGER < int(end) <= _FARTHEST:
+            raise ValueError(
+                f"{kind.capitalize()} must lie between {NO_INTEGER + 1} and "
+                f"{_FARTHEST} in ONNX, where the smallest int64 stands for missing. "
+                f"Got {int(end)} in column {told['column']!r}."
+            )
     found = np.array(values, dtype=np.int64)
     found[whole.missing] = NO_INTEGER
+    return found
+
+
+def _categories(name: str, column: Any) -> np.ndarray:
+    """Categories that are numbers as doubles, which must hold them all."""
+    found = np.asarray(read_column(InputColumn(name, 0, "number"), column), np.float64)
+    whole = whole_column(column)
+    if whole is not None and whole.ticks is None:
+        far = np.flatnonzero((np.abs(found) >= 2.0**53) & ~whole.missing)
+        for row in far.tolist():
+            if int(found[row]) != int(whole.values[row]):
+                raise ValueError(
+                    "Numbers that are categories must be doubles in ONNX. "
+                    f"Got {int(whole.values[row])} in column {name!r}."
+                )
     return found

@@ -52,7 +52,8 @@ def to_sklearn(model: Any) -> Pipeline:
         SelectKBest that takes the selected ones (sparse rows stay sparse), then a
         MultinomialNB whose ``feature_log_prob_`` are the weights. For measurements a
         ColumnTransformer and a GaussianNB.
-        Mixed tables are cut by KBinsDiscretizer and OneHotEncoder. Where nothing was
+        Mixed tables are read by FunctionTransformer, and cut by KBinsDiscretizer and
+        OneHotEncoder. Where nothing was
         selected, a DummyClassifier.
 
     See Also
@@ -64,10 +65,12 @@ def to_sklearn(model: Any) -> Pipeline:
     -----
     scikit-learn has no faithful steps for dates and times, for integers that doubles
     cannot tell apart, for pairs of columns, and for probabilities of zero
-    (``alpha=0``); such models are refused. Rows are checked by scikit-learn alone,
+    (``alpha=0``); such models are refused, as are those with categories that are
+    neither all strings nor all finite numbers. Rows are checked by scikit-learn alone,
     which is less strict: counts may be negative. For `SelectiveNB` and `AveragedNB` a
-    number not above -3.4e38 counts as missing, a missing text is refused, and the last
-    step, a VotingClassifier that mixes in the last smoothing, has no
+    number not above -3.4e38 counts as missing, a missing text is refused, as is
+    ``pandas.NA`` among numbers in a column of objects (``astype("Float64")`` helps),
+    and the last step, a VotingClassifier that mixes in the last smoothing, has no
     ``predict_log_proba``.
 
     Examples

@@ -14,10 +14,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     Binarizer,
+    FunctionTransformer,
     KBinsDiscretizer,
     OneHotEncoder,
-    StandardScaler,
 )
+from sklearn.utils import check_array
 
 from bayesieve._scorecard import (
     Intervals,
@@ -31,6 +32,8 @@ __all__ = ["counting_steps", "dense_columns", "encoder_of", "refuse_sklearn", "t
 
 #: Stands for missing numbers: the lowest that floats of 32 bits hold.
 _MISSING = float(np.finfo(np.float32).min)
+#: How Python writes what is missing among strings: None, NaN, and pandas' NA and NaT.
+_MISSING_WORDS = ("None", "nan", "<NA>", "NaT")
 
 
 def refuse_sklearn(card: Scorecard, what: str, hint: str) -> ValueError:
@@ -107,9 +110,9 @@ def encoder_of(card: Scorecard, names: Any) -> tuple[Any, np.ndarray, np.ndarray
         else:
             assert isinstance(term, LookupTerm)
             _check(card, term)
-            steps, slope, offset = _of_axis(term)
-            place = card.columns[term.axes[0].column].number
-            column = dense_columns("passthrough", [place], card.n_columns, names)
+            own = card.columns[term.axes[0].column]
+            read, steps, slope, offset = _of_axis(term, own.name)
+            column = dense_columns(read, [own.number], card.n_columns, names)
             step = make_pipeline(column, *steps)
         parts.append((f"term{number}", step))
         slopes.append(slope)
@@ -136,19 +139,26 @@ def _check(card: Scorecard, term: LookupTerm) -> None:
         raise refuse_sklearn(card, "probabilities of zero", "alpha above 0")
 
 
-def _of_axis(term: LookupTerm) -> tuple[list[Any], np.ndarray, np.ndarray]:
-    """Steps that encode one column, what each part adds, and what all rows get."""
+def _of_axis(
+    term: LookupTerm, name: str
+) -> tuple[Any, list[Any], np.ndarray, np.ndarray]:
+    """Steps that read and encode a column, what parts add, and what all rows get."""
     (axis,) = term.axes
     scores = np.vstack([term.table, term.unknown])  # the last one is UNKNOWN, -1
     if isinstance(axis, Values) and not _are_numbers(axis):
         others = scores[axis.others]
         values, parts = [*axis.values], [*axis.parts.tolist()]
-        if axis.missing != axis.others:
-            values += [None, np.nan]
-            parts += [axis.missing, axis.missing]
-        if not values:
-            values, parts = [None], [axis.missing]
-        return [_encoder(values)], scores[parts] - others, others
+        words = all(isinstance(own, str) for own in values)
+        missing: list[Any] = [None, np.nan]
+        if words:
+            kinds = (str, np.str_)  # which Python writes in two ways
+            values = [repr(kind(own)) for kind in kinds for own in values]
+            parts, missing = 2 * parts, [*_MISSING_WORDS]
+        if axis.missing != axis.others or not values:
+            values += missing
+            parts += [axis.missing] * len(missing)
+        read = _words() if words else "passthrough"
+        return read, [_encoder(values, axis, name)], scores[parts] - others, others
     if isinstance(axis, Values):
         known = np.array(axis.values, dtype=np.float64)
         order = np.argsort(known)
@@ -162,6 +172,7 @@ def _of_axis(term: LookupTerm) -> tuple[list[Any], np.ndarray, np.ndarray]:
         parts = [axis.missing, *axis.parts]
     edges = np.concatenate([[np.nextafter(_MISSING, np.inf)], edges])
     return (
+        _numbers(),
         _cutting(edges),
         scores[np.asarray(parts, np.int64)],
         np.zeros_like(term.unknown),
@@ -172,22 +183,55 @@ def _are_numbers(axis: Values) -> bool:
     """Whether categories are numbers, or booleans, that doubles hold."""
     kinds = (bool, int, float, np.bool_, np.integer, np.floating)
     return bool(axis.values) and all(
-        isinstance(own, kinds) and float(own) == own for own in axis.values
+        isinstance(own, kinds) and float(own) == own and np.isfinite(float(own))
+        for own in axis.values
     )
 
 
-def _encoder(values: list[Any]) -> OneHotEncoder:
+def _numbers() -> FunctionTransformer:
+    """A step that reads numbers of any dtype as doubles, missing ones as NaN."""
+    options = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+    return FunctionTransformer(check_array, kw_args=options)
+
+
+def _words() -> FunctionTransformer:
+    """A step that writes strings as Python does, in quotes.
+
+    Encoders know no pandas.NA, which is no name that a file could hold without pandas;
+    behind this step it is a word like others, and none that a string could be.
+    """
+    # Without a signature it would keep a ufunc, which cannot be pickled, once called.
+    written = np.vectorize(repr, otypes=[object], signature="()->()")
+    return FunctionTransformer(written)
+
+
+def _encoder(values: list[Any], axis: Values, name: str) -> OneHotEncoder:
     """A column for each of some values; others have none."""
     known = np.empty(len(values), dtype=object)
     known[:] = values
     found = OneHotEncoder(categories=[known], handle_unknown="ignore")
-    return found.fit(known[:1, None])
+    try:
+        found.fit(known[:1, None])
+    except (TypeError, ValueError):
+        pass
+    else:
+        if not any(
+            isinstance(value, tuple) or value in (np.inf, -np.inf)
+            for value in axis.values
+        ):
+            return found
+    kinds = sorted({type(value).__name__ for value in axis.values})
+    raise ValueError(
+        "Categories of a column must be all strings or all finite numbers in "
+        "scikit-learn. "
+        f"Got {' and '.join(kinds)} in column {name!r}. "
+        "Hint: fit the model on strings there."
+    )
 
 
 def _cutting(edges: np.ndarray) -> list[Any]:
     """A column for each interval between edges, which belong to what is above them."""
     row = np.zeros((1, 1))
-    floats = StandardScaler(with_mean=False, with_std=False).fit(row)  # no more
     imputer = SimpleImputer(strategy="constant", fill_value=_MISSING).fit(row)
     cutter = KBinsDiscretizer(
         2, encode="ordinal", strategy="uniform", dtype=np.float64
@@ -196,4 +240,4 @@ def _cutting(edges: np.ndarray) -> list[Any]:
     cutter.bin_edges_[0] = np.concatenate([[-np.inf], edges, [np.inf]])
     cutter.n_bins_ = np.array([edges.size + 1])
     encoder = OneHotEncoder(categories=[np.arange(edges.size + 1, dtype=np.float64)])
-    return [floats, imputer, cutter, encoder.fit(row)]
+    return [imputer, cutter, encoder.fit(row)]

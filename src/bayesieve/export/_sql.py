@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from bayesieve._scorecard import InputColumn, Scorecard, TextTerms
 from bayesieve.export._dialects import DIALECTS, Dialect, balanced
@@ -32,6 +32,7 @@ def to_sql(
     order_by: str | Sequence[str] | None = None,
     prediction: str | None = "prediction",
     probability: str | None = "probability_",
+    strings: Literal["exact", "files"] = "exact",
 ) -> str:
     r"""One SELECT that gives every row of a table its label and probabilities.
 
@@ -68,6 +69,11 @@ def to_sql(
     probability : str or None, default="probability\_"
         What the names of the columns of probabilities begin with, before the label;
         None leaves them out.
+    strings : {"exact", "files"}, default="exact"
+        "exact": strings are categories as they are, as in Python. "files": they are
+        read as the command line reads those of CSV files, for models that it has made:
+        without white space around them, and NULL where they say so ("", "NA", "null",
+        "?" and the like).
 
     Returns
     -------
@@ -99,6 +105,11 @@ def to_sql(
             "The 'dialect' parameter of to_sql must be one of "
             f"{', '.join(map(repr, DIALECTS))}. Got {dialect!r}."
         )
+    if not isinstance(strings, str) or strings not in ("exact", "files"):
+        raise ValueError(
+            "The 'strings' parameter of to_sql must be 'exact' or 'files'. "
+            f"Got {strings!r}."
+        )
     columns = {"text": text, "row": row, "term": term, "count": count, "key": key}
     _check_options(columns, order_by, prediction, probability)
     sql = DIALECTS[dialect]
@@ -115,6 +126,7 @@ def to_sql(
         )
     source = ".".join(sql.name(part, "The name of a table") for part in parts)
     written = _Writer(card, sql, source, order_by, prediction, probability)
+    as_files = strings == "files"
     if row is None and (term is not None or count is not None):
         raise ValueError(
             "A table of terms needs 'row' and 'term', and maybe 'count'. Got no 'row'."
@@ -132,7 +144,7 @@ def to_sql(
                     f"which holds no texts. Got {given!r} with row={row!r}."
                 )
         return written.of_terms(row, term, count)
-    return written.of_rows(text, key)
+    return written.of_rows(text, key, as_files)
 
 
 class _Writer:
@@ -165,7 +177,7 @@ class _Writer:
         self._scores: list[list[str]] = [[] for _ in card.start]
         self._valid: list[str] = []
 
-    def of_rows(self, text: str | None, key: str | None) -> str:
+    def of_rows(self, text: str | None, key: str | None, as_files: bool) -> str:
         """Rows with a column for each feature, or with texts."""
         card, dialect = _named(self._card, text), self._dialect
         self._check_names([own.name for own in card.columns])
@@ -179,7 +191,7 @@ class _Writer:
                 "Hint: leave it out."
             )
         query = self._source_of(quoted, len(texts), names)
-        rows = RowTerms(card, dialect, names)
+        rows = RowTerms(card, dialect, names, as_files)
         for name, values in rows.tables:
             query.table(f"{name}(value, part)", values)
         self._first, self._scores, self._valid = rows.first, rows.scores, rows.valid

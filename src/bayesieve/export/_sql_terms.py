@@ -18,9 +18,11 @@ from bayesieve._scorecard import (
 )
 from bayesieve.export._dialects import NEVER, Dialect, balanced
 from bayesieve.export._reduced import Cells, Table, tables_of
+from bayesieve.export._sql_strings import category_of_files, number_of_files
 
 __all__ = ["RowTerms"]
 
+_NUMBERS = ("count", "binary", "finite", "code", "number")
 _PER_SECOND = 10**6
 #: Bits of a word that holds a column's places in several tables.
 _WORD = 62
@@ -35,6 +37,8 @@ class RowTerms:
     dialect : Dialect
     names : list of str
         Quoted names of the columns of the card, with that of their table.
+    as_files : bool
+        Whether strings are read as the command line reads those of files.
 
     Attributes
     ----------
@@ -52,8 +56,20 @@ class RowTerms:
         Constant tables that expressions look into.
     """
 
-    def __init__(self, card: Scorecard, dialect: Dialect, names: Sequence[str]) -> None:
-        self._card, self._dialect, self._names = card, dialect, names
+    def __init__(
+        self,
+        card: Scorecard,
+        dialect: Dialect,
+        names: Sequence[str],
+        as_files: bool = False,
+    ) -> None:
+        self._card, self._dialect, self._as_files = card, dialect, as_files
+        # Columns that are not of their type: no other dialect has any.
+        words = as_files and dialect.loosely_typed
+        self._names = [
+            number_of_files(dialect, name) if words and own.kind in _NUMBERS else name
+            for own, name in zip(card.columns, names, strict=True)
+        ]
         self.first: list[tuple[str, str]] = []
         self.second: list[tuple[str, str]] = []
         self.third: list[tuple[str, str]] = []
@@ -268,8 +284,7 @@ class RowTerms:
     def _group(self, cells: Cells, wanted: list[int]) -> str:
         own, column = self._card.columns[cells.column], self._names[cells.column]
         *parts, others, missing = wanted
-        x, write, may_be_nan = self._of_values(own, column, cells.values)
-        gone = self._missing(x) if may_be_nan else f"{column} IS NULL"
+        x, write, gone = self._of_values(own, column, cells.values)
         listed = [
             (write(value), part)
             for value, part in zip(cells.values, parts, strict=True)
@@ -295,25 +310,30 @@ class RowTerms:
 
     def _of_values(
         self, own: InputColumn, column: str, values: Sequence[Any]
-    ) -> tuple[str, Callable[[Any], str], bool]:
-        """A column of categories, how its values are written, whether NaN may be."""
+    ) -> tuple[str, Callable[[Any], str], str]:
+        """A column of categories, how its values are written, when one is missing."""
         plain = [v.item() if isinstance(v, np.generic) else v for v in values]
         kinds = {type(value) for value in plain}
+        gone = f"{column} IS NULL"
+        if kinds <= {str} and self._as_files:
+            text, missing = category_of_files(self._dialect, column, plain)
+            return text, self._word, missing
         if kinds <= {str}:
-            return column, self._word, False
+            return column, self._word, gone
         if kinds <= {bool, int, float} and self._dialect.loosely_typed:
             is_number = self._dialect.is_number(column)
             reads = f"CASE WHEN {column} IS NULL OR {is_number} THEN 1 ELSE 0 END"
             self.valid.append(f"{self._named(reads)} = 1")
         if kinds == {bool}:
-            return self._dialect.flag(column), lambda v: str(int(v)), False
+            return self._dialect.flag(column), lambda v: str(int(v)), gone
         if kinds <= {bool, int}:
-            return self._dialect.whole_of(column), lambda v: str(int(v)), False
+            return self._dialect.whole_of(column), lambda v: str(int(v)), gone
         if kinds <= {bool, int, float}:
+            numbers = self._dialect.to_compare(column)
             return (
-                self._dialect.to_compare(column),
+                numbers,
                 lambda v: self._dialect.bound(float(v)),
-                True,
+                self._missing(numbers),
             )
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(

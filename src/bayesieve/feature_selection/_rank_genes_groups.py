@@ -12,6 +12,7 @@ from bayesieve.solvers import Solution
 from bayesieve.solvers._inputs import check_alpha
 from bayesieve.solvers._strata import class_contrasts, class_pvalues
 from bayesieve.utils._arrays import Array
+from bayesieve.utils._validation import check_name
 
 __all__ = ["to_rank_genes_groups"]
 
@@ -107,6 +108,9 @@ def to_rank_genes_groups(
             f"{_NAME} needs counts of kind 'count' or 'binary' with names of genes. "
             f"Got {counts!r}."
         )
+    check_name(groupby, "groupby", _NAME, "a column of obs")
+    check_name(key_added, "key_added", _NAME, "a key of uns")
+    check_name(layer, "layer", _NAME, "a layer", optional=True)
     parts = list(counts.values()) if isinstance(counts, StratifiedCounts) else [counts]
     added = float(check_alpha(alpha, 1, solver=_NAME)[0])
     columns = _columns(support, parts[0])
@@ -164,17 +168,19 @@ def _columns(support: Any, counts: ClassCounts) -> Array:
                 f"that were counted. Got {support!r}."
             )
     else:
-        chosen = np.asarray(support)
-        if chosen.dtype.kind in "OUT":
+        chosen = _listed(support)
+        if chosen.ndim != 1:
+            raise _no_support(support, m)
+        if chosen.dtype.kind == "O":
             names = counts.feature_names
             assert names is not None  # as was checked before
             place = {name: i for i, name in enumerate(names)}
-            unknown = [name for name in chosen.tolist() if name not in place]
-            if unknown:
-                raise ValueError(
-                    f"The 'support' parameter of {_NAME} must name genes that were "
-                    f"counted. Got {unknown[0]!r}."
-                )
+            for name in chosen.tolist():
+                if not isinstance(name, str) or name not in place:
+                    raise ValueError(
+                        f"The 'support' parameter of {_NAME} must name genes that were "
+                        f"counted. Got {name!r}."
+                    )
             chosen = np.array([place[name] for name in chosen.tolist()], dtype=np.int64)
         elif chosen.dtype == bool and chosen.shape == (m,):
             chosen = np.flatnonzero(chosen)
@@ -187,11 +193,31 @@ def _columns(support: Any, counts: ClassCounts) -> Array:
         and np.unique(chosen).size == chosen.size
     )
     if not fits:
-        raise ValueError(
-            f"The 'support' parameter of {_NAME} must be at least one distinct gene "
-            f"out of {m}: a result, numbers, names or a mask. Got {support!r}."
-        )
+        raise _no_support(support, m)
     return np.asarray(chosen, dtype=np.int64)
+
+
+def _listed(support: Any) -> Array:
+    """Numbers or a mask as they are, anything else as objects in one dimension.
+
+    A str, a set and a dict have no dimension, though Python would iterate over them.
+    """
+    if isinstance(support, list | tuple):
+        if support and all(isinstance(o, int | np.integer | np.bool_) for o in support):
+            return np.array(support)
+        found = np.empty(len(support), dtype=object)
+        found[:] = support
+        return found
+    found = np.asarray(support)
+    return found.astype(object) if found.dtype.kind in "UT" else found
+
+
+def _no_support(support: Any, m: int) -> ValueError:
+    hint = f" Hint: [{support!r}]." if isinstance(support, str) else ""
+    return ValueError(
+        f"The 'support' parameter of {_NAME} must be at least one distinct gene out of "
+        f"{m}: a result, numbers, names or a mask. Got {support!r}.{hint}"
+    )
 
 
 def _groups(counts: Any, adata: Any, groupby: str) -> Array:
@@ -202,7 +228,11 @@ def _groups(counts: Any, adata: Any, groupby: str) -> Array:
         )
     column = adata.obs[groupby]
     kept = getattr(column, "cat", None)
-    present = column.unique().tolist() if kept is None else kept.categories.tolist()
+    present = (
+        list(dict.fromkeys(column.tolist()))
+        if kept is None
+        else kept.categories.tolist()
+    )
     place = {label: i for i, label in enumerate(counts.classes.tolist())}
     unknown = [label for label in place if label not in present]
     if unknown:

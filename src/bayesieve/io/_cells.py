@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.io._h5_arrays import ArrayReader, Block, filled_ahead
-from bayesieve.utils._arrays import Array
+from bayesieve.utils._arrays import Array, coded_values, holds_objects
 from bayesieve.utils._optional import optional_module
 from bayesieve.utils._validation import as_matrix, native_values
 
@@ -265,6 +265,10 @@ def _coded(values: Any) -> tuple[Array, Array]:
     column = values if isinstance(values, pandas.Series) else pandas.Series(values)
     if isinstance(column.dtype, pandas.CategoricalDtype):
         codes, labels = column.cat.codes.to_numpy(), column.cat.categories
+    elif holds_objects(column.dtype):
+        codes, distinct = coded_values(column.tolist())
+        labels = pandas.Index(distinct, dtype=object)
+        codes[labels.isna()[codes]] = -1
     else:
         codes, labels = pandas.factorize(column, use_na_sentinel=True)
     codes = np.asarray(codes, dtype=np.int64)

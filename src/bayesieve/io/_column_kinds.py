@@ -6,7 +6,7 @@ are; where that was guessed from how they are written, the guess is noted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -156,8 +156,8 @@ def _typed(column: Any, name: str, kind: str) -> ReadColumn:
         column = column.cast("timestamp[ms]")
     values = column.to_pandas()
     if type == "bool":
-        if values.dtype == bool:
-            values = values.astype(str)  # as CSV files have them
+        # As CSV files have them, missing ones beside them or not.
+        values = values.map({True: "True", False: "False"}).astype(object)
         return ReadColumn(name, ColumnFormat("category"), values.to_numpy())
     if type.startswith(("timestamp", "date")):
         if kind in ("category", "text"):
@@ -186,27 +186,30 @@ def read_as(
     names: Sequence[str],
     formats: Mapping[str, ColumnFormat],
     marks: Marks | None = None,
+    spaced: Collection[str] = (),
 ) -> list[ReadColumn]:
-    """Read columns as they were when a model was made; others are errors."""
+    """Read columns as they were when a model was made; others are errors.
+
+    Categories lose the white space around them, but those that are `spaced`: whose
+    values have some that tells them apart. No value depends on the rows beside it.
+    """
     marks = marks or Marks()
     return [
-        _known(table.column(i), name, formats[name], marks)
+        _known(table.column(i), name, formats[name], marks, name not in spaced)
         for i, name in enumerate(names)
     ]
 
 
-def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadColumn:
+def _known(
+    column: Any, name: str, format: ColumnFormat, marks: Marks, strip: bool
+) -> ReadColumn:
     if str(column.type).startswith("dictionary"):
         column = column.cast("string")
     kind = format.kind
     if str(column.type) not in _STRINGS:
-        if kind in ("category", "text"):
-            values = column.to_pandas()
-            if str(column.type) == "bool" and values.dtype == bool:
-                values = values.astype(str)
-            return ReadColumn(name, format, values.astype(object))
-        found = _typed(column, name, "")
-        if found.kind != kind and column.null_count < len(column):
+        words = kind in ("category", "text")
+        found = _typed(column, name, kind if words else "")
+        if not words and found.kind != kind and column.null_count < len(column):
             raise _another_kind(name, kind, column.drop_null()[0].as_py())
         return replace(found, format=format)
     if kind == "number" and format.style is None and not marks.said:
@@ -216,7 +219,7 @@ def _known(column: Any, name: str, format: ColumnFormat, marks: Marks) -> ReadCo
             return ReadColumn(name, format, plain if exact is None else exact)
     strings = StringColumn(column)
     if kind in ("category", "text"):
-        return strings.as_they_are(name, kind)
+        return strings.as_they_are(name, kind, strip=strip)
     if kind == "date":
         values = strings.times(format.date, errors="coerce")
         if format.date != ISO and np.isnat(values).any():  # which is never ambiguous

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,15 @@ from bayesieve.io._number_styles import (
 from bayesieve.utils._optional import optional_module
 
 __all__ = [
+    "AROUND",
+    "MISSING_NUMBERS",
+    "MISSING_WORDS",
+    "SPACES",
     "StringColumn",
     "are_codes",
     "are_digits",
     "beyond_doubles",
+    "have_spaces",
     "plain_numbers",
     "points_between_thousands",
     "said_dates",
@@ -38,10 +43,15 @@ __all__ = [
     "whole_numbers",
 ]
 
+#: White space around the values of files.
+SPACES = " \t\r\n\u00a0"
+#: What is not looked at where a value may be missing; strings among others of JSON have
+#: quotes.
+AROUND = f'{SPACES}"'
 #: Ways to write that a value is missing in a file of text.
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 #: And those that are meant so among numbers and dates.
-_MISSING_NUMBERS = (
+MISSING_NUMBERS = (
     *(
         "n/a",
         "na",
@@ -98,20 +108,26 @@ class StringColumn:
         encoded = column.cast("large_string").dictionary_encode()
         self.values = encoded.dictionary
         self.codes = encoded.indices.fill_null(len(self.values)).to_numpy()
-        # Strings among other values of JSON have quotes.
-        trimmed = compute.utf8_trim(self.values, ' \t\r\n\u00a0"')
-        self.missing = np.append(_is_in(trimmed, _MISSING), True)
-        also = _is_in(trimmed, _MISSING_NUMBERS)
+        trimmed = compute.utf8_trim(self.values, AROUND)
+        self.missing = np.append(_is_in(trimmed, MISSING_WORDS), True)
+        also = _is_in(trimmed, MISSING_NUMBERS)
         self.no_number = self.missing | np.append(also, True)
 
-    def as_they_are(self, name: str, kind: str, doubt: str = "") -> ReadColumn:
-        """The strings, None where one is missing."""
+    def as_they_are(
+        self, name: str, kind: str, doubt: str = "", *, strip: bool | None = None
+    ) -> ReadColumn:
+        """The strings, None where one is missing.
+
+        Categories may lose the white space around them: by default where all have some.
+        """
         values = self._texts()
         if kind == "category":
             values[self.missing] = None
             there = values[~self.missing]
-            if there.size and all(own.startswith(" ") for own in there):
-                values[~self.missing] = [own.strip() for own in there]
+            if strip is None:
+                strip = all(own.startswith(" ") for own in there)
+            if strip:
+                values[~self.missing] = [own.strip(SPACES) for own in there]
         return ReadColumn(
             name, ColumnFormat(kind), values[self.codes], doubt=doubt, strings=self
         )
@@ -300,6 +316,11 @@ class StringColumn:
         return best
 
 
+def have_spaces(values: Iterable[Any]) -> bool:
+    """Whether some string has white space around it."""
+    return any(isinstance(own, str) and own != own.strip(SPACES) for own in values)
+
+
 def said_numbers(strings: StringColumn, name: str, marks: Marks) -> ReadColumn:
     found = strings.numbers(name, marks)
     if found is not None:
@@ -431,7 +452,7 @@ def _without_missing(column: Any) -> Any:
     import pyarrow
     from pyarrow import compute
 
-    known = pyarrow.array((*_MISSING, *_MISSING_NUMBERS), column.type)
+    known = pyarrow.array((*MISSING_WORDS, *MISSING_NUMBERS), column.type)
     missing = compute.is_in(column, value_set=known)
     return compute.if_else(missing, pyarrow.scalar(None, column.type), column)
 

@@ -12,7 +12,11 @@ from sklearn.utils.validation import check_X_y, validate_data
 from bayesieve._description import Saved
 from bayesieve._estimator import CountingEstimator
 from bayesieve.counts import ClassCounts
-from bayesieve.preprocessing._mixed_columns import as_numbers, columns_of
+from bayesieve.preprocessing._mixed_columns import (
+    as_numbers,
+    columns_of,
+    refuse_another_kind,
+)
 from bayesieve.preprocessing._table_columns import read_levels
 from bayesieve.utils._validation import describe_column
 
@@ -98,32 +102,13 @@ def code_columns(
         levels = read_levels(column, where[j])
         code = {value: i for i, value in enumerate(own)}
         met = [_plain(value) for value in levels.values]
-        _refuse_another_kind(own, met, where[j])
+        refuse_another_kind(own, met, where[j])
         if learn:
             own.extend(value for value in met if value not in code)
             code = {value: i for i, value in enumerate(own)}
         place = np.array([code.get(value, _UNSEEN) for value in met], dtype=np.float64)
         block[:, j] = place[levels.codes]
     return block
-
-
-def _refuse_another_kind(
-    known: Sequence[Hashable], met: Sequence[Hashable], where: str
-) -> None:
-    """Refuse strings for numbers and numbers for strings: no value would be known."""
-    before_kinds, now_kinds = (
-        {isinstance(value, str) for value in values if value is not None}
-        for values in (known, met)
-    )
-    if before_kinds and now_kinds and before_kinds.isdisjoint(now_kinds):
-        before, now = (
-            next(value for value in values if value is not None)
-            for values in (known, met)
-        )
-        raise ValueError(
-            f"{where[0].upper()}{where[1:]} must hold values as it did when fitted, "
-            f"such as {before!r}. Got values such as {now!r}."
-        )
 
 
 def _plain(value: Any) -> Hashable:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,21 @@ from bayesieve.utils._validation import is_missing
 
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 
-__all__ = ["as_numbers", "columns_of", "is_continuous", "levels_of", "values_of"]
+#: What values of a category are called in messages; booleans are the numbers 0 and 1.
+_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("strings", (str,)),
+    ("numbers", (*_NUMBERS, np.bool_)),
+    ("times", (date, timedelta, np.datetime64, np.timedelta64)),
+)
+
+__all__ = [
+    "as_numbers",
+    "columns_of",
+    "is_continuous",
+    "levels_of",
+    "refuse_another_kind",
+    "values_of",
+]
 
 
 def columns_of(X: Any) -> tuple[list[Any], list[str] | None]:
@@ -132,3 +147,30 @@ def as_numbers(column: Any) -> np.ndarray | None:
 
 def _first(column: Any) -> Any:
     return column[0] if isinstance(column, np.ndarray) else column.to_list()[0]
+
+
+def _kinds_of(values: Collection[Hashable]) -> set[str]:
+    """What values are: strings, numbers, times, or others by their type."""
+    found = set()
+    for own in set(map(type, values)) - {type(None)}:
+        known = [kind for kind, types in _KINDS if issubclass(own, types)]
+        found.add(known[0] if known else f"values of type {own.__name__}")
+    return found
+
+
+def refuse_another_kind(
+    known: Collection[Hashable], met: Collection[Hashable], where: str
+) -> None:
+    """Refuse a category of strings that comes as numbers: no value would be known.
+
+    The same for all kinds of values. One value of a kind that was met before will do:
+    the others are unseen then, as are strings that are new among strings.
+    """
+    before, now = _kinds_of(known), _kinds_of(met)
+    if before and now and before.isdisjoint(now):
+        value = next(own for own in met if own is not None)
+        kinds, kind = " or ".join(sorted(before)), min(_kinds_of([value]))
+        raise ValueError(
+            f"{where[0].upper()}{where[1:]} held {kinds} when fitted and must hold "
+            f"{kinds} now. Got {kind} such as {value!r}."
+        )

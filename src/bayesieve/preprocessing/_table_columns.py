@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.preprocessing._mixed_columns import as_numbers, columns_of
+from bayesieve.utils._arrays import coded_values, holds_objects
 from bayesieve.utils._exact_numbers import (
     Origin,
     choose_origin,
@@ -46,7 +47,7 @@ def read_levels(column: Any, name: str) -> Levels:
         return _with_missing(
             np.asarray(column.cat.codes, dtype=np.int64), column.cat.categories.tolist()
         )
-    if hasattr(column, "iloc"):
+    if hasattr(column, "iloc") and not holds_objects(column.dtype):
         import pandas as pd
 
         try:
@@ -55,16 +56,11 @@ def read_levels(column: Any, name: str) -> Levels:
             raise _not_plain(name, error) from error
         return _with_missing(np.asarray(codes, dtype=np.int64), _plain(values.tolist()))
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
-    seen: dict[Hashable, int] = {}
     try:
-        codes = np.fromiter(
-            (seen.setdefault(value, len(seen)) for value in values),
-            dtype=np.int64,
-            count=len(values),
-        )
+        codes, distinct = coded_values(values)
     except TypeError as error:
         raise _not_plain(name, error) from error
-    return _merge_missing(codes, _plain(list(seen)))
+    return _merge_missing(codes, _plain(distinct))
 
 
 def _plain(values: list[Any]) -> list[Hashable]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bayesieve._description import Saved, SelfDescribing
 from bayesieve.partition._column import ColumnPartition
 from bayesieve.partition._group import ValueGrouping
-from bayesieve.preprocessing._mixed_columns import columns_of
+from bayesieve.preprocessing._mixed_columns import columns_of, refuse_another_kind
 from bayesieve.preprocessing._table_columns import Levels, TableReader, match_by_name
 from bayesieve.utils._resources import KeepsToJobs
 from bayesieve.utils._validation import check_weights, encode_labels, refuse_one_class
@@ -125,6 +125,10 @@ class TableEstimator(KeepsToJobs, SelfDescribing, BaseEstimator):
         if not plain or X.shape[1:] != (self.n_features_in_,):
             validate_data(self, X, reset=False, skip_check_array=True)
         numbers, levels = self._reader.read(X, learn=learn)
+        own = self._reader.categorical_columns.tolist()
+        for j, level in zip(own, levels, strict=True):
+            known = self.partitions_[j].values
+            refuse_another_kind(known, level.values, self._reader.names[j])
         return TableRows(numbers, levels, self._reader.texts(X))
 
     def _column_names(self) -> list[str]:

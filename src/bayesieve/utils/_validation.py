@@ -336,6 +336,19 @@ def is_missing(value: Any) -> bool:
         return True
 
 
+def check_name(
+    value: Any, parameter: str, owner: str, what: str, *, optional: bool = False
+) -> None:
+    """Refuse what is no name: lists, numbers, bytes; None unless it is optional."""
+    if isinstance(value, str) or (optional and value is None):
+        return
+    allowed = "a str, or None" if optional else "a str"
+    raise TypeError(
+        f"The {parameter!r} parameter of {owner} must be the name of {what}, {allowed}."
+        f" Got {value!r}."
+    )
+
+
 def sorted_classes(labels: np.ndarray) -> np.ndarray:
     """Return the distinct labels in the order of `np.unique`."""
     try:
