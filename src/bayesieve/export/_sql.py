@@ -177,7 +177,7 @@ class _Writer:
         self._scores: list[list[str]] = [[] for _ in card.start]
         self._valid: list[str] = []
 
-    def of_rows(self, text: str | None, key: str | None, as_files: bool) -> str:
+    def of_rows(self, text: str | None, key: str | None, as_files: bool = False) -> str:
         """Rows with a column for each feature, or with texts."""
         card, dialect = _named(self._card, text), self._dialect
         self._check_names([own.name for own in card.columns])
