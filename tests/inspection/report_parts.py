@@ -9,7 +9,6 @@ from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
     confusion_matrix,
-    log_loss,
     precision_recall_curve,
     precision_recall_fscore_support,
     roc_auc_score,
@@ -65,6 +64,8 @@ def evaluation_of(proba, y, classes, *, contenders=True, costs=(1.0, 5.0)):
         at = np.minimum(np.arange(len(classes)), 40)
         np.add.at(folded, (at[:, None], at[None]), matrix)
         matrix = folded
+    # Not scikit-learn's log_loss, which in its older versions warns of many classes.
+    true = proba[np.arange(len(y)), np.searchsorted(classes, y)]
     scores = precision_recall_fscore_support(
         y, predicted, labels=classes, zero_division=np.nan
     )
@@ -75,7 +76,7 @@ def evaluation_of(proba, y, classes, *, contenders=True, costs=(1.0, 5.0)):
         "accuracy_low": max(accuracy - error, 0.0),
         "accuracy_high": min(accuracy + error, 1.0),
         "balanced_accuracy": float(balanced_accuracy_score(y, predicted)),
-        "log_loss": float(log_loss(y, proba, labels=classes)),
+        "log_loss": float(-np.log(np.maximum(true, np.finfo(float).eps)).mean()),
         "all_features_accuracy": min(accuracy + 0.01, 1.0),
         "all_features_log_loss": 0.1,
         "majority_accuracy": majority,
