@@ -5,9 +5,14 @@ from __future__ import annotations
 import joblib
 import numpy as np
 import pytest
+import threadpoolctl
 
 from bayesieve import _core
-from bayesieve.utils._resources import limited_threads, thread_count
+from bayesieve.utils._resources import (
+    limited_threads,
+    thread_count,
+    with_one_blas_thread,
+)
 
 
 def test_numbers_of_threads():
@@ -32,3 +37,29 @@ def test_kernels_keep_to_the_limit():
         assert _core.available_threads() == 1
     with limited_threads(-1):
         assert _core.available_threads() == free
+
+
+def blas_threads():
+    return {
+        own["num_threads"]
+        for own in threadpoolctl.threadpool_info()
+        if own["user_api"] == "blas"
+    }
+
+
+def test_blas_has_one_thread_within_a_call():
+    @with_one_blas_thread
+    def work(depth):
+        if depth:
+            work(depth - 1)
+        assert blas_threads() == {1}
+        if not depth:
+            raise KeyError(depth)
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        if not blas_threads():
+            pytest.skip("this NumPy has no BLAS that threadpoolctl knows")
+        for depth in (0, 2):
+            with pytest.raises(KeyError):
+                work(depth)
+            assert blas_threads() == {2}

@@ -20,6 +20,7 @@ from bayesieve.model_selection._choice import choose
 from bayesieve.model_selection._fold_counts import training_counts
 from bayesieve.model_selection._scoring import log_losses
 from bayesieve.model_selection._splits import Split
+from bayesieve.utils._resources import with_one_blas_thread
 from bayesieve.weights._candidate_columns import candidate_block
 from bayesieve.weights._result import Progress, Stopped
 from bayesieve.weights._sparse_newton import WeightState
@@ -162,6 +163,7 @@ def _folds(
         )
 
 
+@with_one_blas_thread
 def choose_share(
     rows: CountedRows,
     settings: WideSettings,
@@ -196,6 +198,7 @@ def choose_share(
     return WeightChoice(settings.regularization or 0.0, share, stopped)
 
 
+@with_one_blas_thread
 def choose_penalty(
     rows: CountedRows,
     settings: WideSettings,
@@ -310,6 +313,7 @@ def _held_out_path(
     )
 
 
+@with_one_blas_thread
 def path_scores(
     rows: CountedRows,
     settings: WideSettings,
@@ -360,6 +364,7 @@ def path_scores(
     return scores, sizes
 
 
+@with_one_blas_thread
 def weights_win(
     rows: CountedRows,
     settings: WideSettings,

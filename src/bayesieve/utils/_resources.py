@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import joblib
+from threadpoolctl import ThreadpoolController
 
 from bayesieve import _core
 
@@ -21,6 +22,7 @@ __all__ = [
     "keeps_to_jobs",
     "limited_threads",
     "thread_count",
+    "with_one_blas_thread",
 ]
 
 _MOST_THREADS = 64  # each has buffers of its own
@@ -81,6 +83,27 @@ def keeps_to_jobs(function: Computing) -> Computing:
     def limited(*args: Any, n_jobs: int | None = -1, **options: Any) -> Any:
         with limited_threads(n_jobs):
             return function(*args, n_jobs=n_jobs, **options)
+
+    return limited  # type: ignore[return-value]
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The libraries that are loaded; to look for them takes a millisecond."""
+    return ThreadpoolController()
+
+
+def with_one_blas_thread(function: Computing) -> Computing:
+    """Decorate a function whose products are too short for threads of BLAS.
+
+    These wait for more work in a loop, for some milliseconds after each product: where
+    short ones follow each other they keep processors busy that kernels need.
+    """
+
+    @wraps(function)
+    def limited(*args: Any, **options: Any) -> Any:
+        with _blas().limit(limits=1, user_api="blas"):
+            return function(*args, **options)
 
     return limited  # type: ignore[return-value]
 

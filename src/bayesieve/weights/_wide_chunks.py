@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesieve.solvers import Certificate
+from bayesieve.utils._resources import with_one_blas_thread
 from bayesieve.weights._all_columns import AllColumns
 from bayesieve.weights._candidates import Candidates
 from bayesieve.weights._chunk_descent import (
@@ -98,6 +99,7 @@ class _Sample:
         return block, np.concatenate(codes), weight
 
 
+@with_one_blas_thread
 def fit_chunks(
     candidates: Candidates,
     chunks: RowChunks,

@@ -15,6 +15,7 @@ from scipy import sparse
 from bayesieve.counts import ClassCounts
 from bayesieve.exceptions import FewFeaturesWarning, NotConvergedWarning
 from bayesieve.solvers import Certificate
+from bayesieve.utils._resources import with_one_blas_thread
 from bayesieve.utils._warnings import warn_if_interrupted, warn_user
 from bayesieve.weights._all_columns import AllColumns
 from bayesieve.weights._candidate_columns import candidate_block, first_of_equals
@@ -379,6 +380,7 @@ class WideSolver:
             return point
         return self.path.refit(point, support, share * point.penalty, stay=stay)
 
+    @with_one_blas_thread
     def fit(self, start: tuple[Array, Array] | None = None) -> WideFit:
         """Weights for the k or the penalty of the settings.
 
@@ -423,6 +425,7 @@ class WideSolver:
             return self.to_penalty(settings.regularization)
         return self.near(*start, settings.regularization)
 
+    @with_one_blas_thread
     def missed_most(self) -> Array:
         """The k features that would be missed most among twice as many with a weight.
 
