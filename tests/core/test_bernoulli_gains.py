@@ -139,8 +139,9 @@ def test_columns_that_gain_so_much_are_those_of_all_gains(m, smoothing):
     upper = rows - 1.0 if smoothing == "truncated" else None
     gains, value = _core.bernoulli_gains(table, rows, alpha, upper)
     for least in (0.0, float(np.median(gains)), float(gains.max()), np.inf):
-        columns, same = _core.bernoulli_columns(table, rows, alpha, upper, least)
+        columns, own, same = _core.bernoulli_columns(table, rows, alpha, upper, least)
         np.testing.assert_array_equal(columns, np.flatnonzero(gains >= least))
+        np.testing.assert_array_equal(own, gains[columns])
         assert same == value
 
 

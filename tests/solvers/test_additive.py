@@ -142,6 +142,8 @@ def test_of_wide_tables_only_leading_columns_are_held(alphas, ties, monkeypatch)
     alpha = 1.0 if alphas == "one" else rng.random(3000)
     whole = [solve_bernoulli(table, k, class_count=rows, alpha=alpha) for k in (1, 40)]
     monkeypatch.setattr(_bernoulli, "_WIDE", 1000)
+    monkeypatch.setattr(_bernoulli, "_LEAST_STEP", 2)
+    monkeypatch.setattr(_bernoulli, "_SAMPLED_FOR_EACH", 8)
     held = bernoulli_problem(
         table, alpha, class_count=rows, leading=41, solver="test"
     ).n_features

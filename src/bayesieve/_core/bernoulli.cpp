@@ -211,24 +211,30 @@ std::tuple<DoubleArray, double> dense_gains(const Table& table, const Vector& cl
     return {gain.array(), null_value};
 }
 
-// Columns that reach a gain: nothing is written down of the others.
-std::tuple<IndexArray, double> columns_that_gain(const Table& table, const Vector& class_count,
+// Columns that reach a gain, and theirs: nothing is written down of the others.
+std::tuple<IndexArray, DoubleArray, double> columns_that_gain(const Table& table, const Vector& class_count,
                                                  const Vector& alphas,
                                                  const std::optional<Vector>& upper,
                                                  double least) {
     PresenceColumns columns(table, class_count, alphas, upper);
-    std::vector<std::int64_t> all;
+    std::vector<std::int64_t> places;
+    std::vector<double> gains;
     double null_value = 0.0;
     {
         const bayesieve::Kernel kernel;
-        std::vector<std::vector<std::int64_t>> found(
+        std::vector<std::vector<std::pair<std::int64_t, double>>> found(
             bayesieve::block_count(columns.size(), kBlock));
         null_value = for_each_gain(columns, [&](std::size_t b, std::size_t i, double value) {
-            if (value >= least) found[b].push_back(static_cast<std::int64_t>(i));
+            if (value >= least) found[b].emplace_back(static_cast<std::int64_t>(i), value);
         });
-        for (const auto& own : found) all.insert(all.end(), own.begin(), own.end());
+        for (const auto& block : found)
+            for (const auto& [place, gain] : block) {
+                places.push_back(place);
+                gains.push_back(gain);
+            }
     }
-    return {bayesieve::to_numpy(std::move(all)), null_value};
+    return {bayesieve::to_numpy(std::move(places)), bayesieve::to_numpy(std::move(gains)),
+            null_value};
 }
 
 // Classes without the feature enter through sums over all classes, less those that have it.
@@ -318,8 +324,8 @@ void register_bernoulli(nb::module_& m) {
           "smoothing by alpha, or (alpha 0) counts held in [1, upper_c].");
     m.def("bernoulli_columns", &columns_that_gain, "table"_a, "class_count"_a, "alpha"_a,
           "upper"_a.none(), "least"_a,
-          "Columns of bernoulli_gains that gain at least so much, in order, and the same value\n"
-          "of the null model.");
+          "Columns of bernoulli_gains that gain at least so much, in order, their gains, and the\n"
+          "same value of the null model.");
     m.def("bernoulli_gains_csc", &sparse_gains, "start"_a, "row"_a, "value"_a, "class_count"_a,
           "alpha"_a, "upper"_a = nb::none(),
           "bernoulli_gains of a CSC table, one alpha for all columns.");

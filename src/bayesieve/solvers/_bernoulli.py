@@ -34,9 +34,9 @@ from bayesieve.utils._resources import keeps_to_jobs
 __all__ = ["BernoulliEstimator", "bernoulli_problem", "solve_bernoulli"]
 
 #: Tables of fewer columns are looked at whole.
-_WIDE = 1 << 17
-#: One in so many columns is looked at first, at least so many for each that is wanted.
-_MOST_STEP, _SAMPLED_FOR_EACH = 64, 8
+_WIDE = 1 << 21
+#: One in so many columns is looked at first, so many for each that is wanted.
+_LEAST_STEP, _MOST_STEP, _SAMPLED_FOR_EACH = 16, 64, 32
 
 
 @keeps_to_jobs
@@ -222,7 +222,7 @@ def bernoulli_problem(
         estimator = BernoulliEstimator.laplace(rows, alphas)
     weight = n_rows + 2.0 * n_classes * float(estimator.alpha.max())
     check_range(weight, solver=solver)
-    columns = whole_null = None
+    columns = gains = whole_null = None
     if isinstance(table, DeviceTable):
         assert leading is not None
         columns, table, whole_null = leading_columns(
@@ -231,33 +231,13 @@ def bernoulli_problem(
     elif isinstance(table, np.ndarray) and leading is not None:
         found = _columns_that_may_lead(table, estimator, leading)
         if found is not None:
-            columns, whole_null = found
+            columns, gains, null_value = found
             table = table[:, columns]
     if columns is not None and estimator.alpha.shape[0] > 1:
         estimator = replace(estimator, alpha=estimator.alpha[columns])
-    if isinstance(table, np.ndarray):
-        totals = table.sum(axis=0)
-        gains, null_value = _core.bernoulli_gains(
-            np.ascontiguousarray(table),
-            estimator.rows,
-            estimator.alpha,
-            estimator.upper,
-        )
-    else:
-        if estimator.alpha.shape[0] != 1:
-            raise ValueError(
-                f"The 'alpha' parameter of {solver} must be one number for a table "
-                f"with this many classes ({n_classes}). Got an array."
-            )
-        totals = np.asarray(table.sum(axis=0)).ravel()
-        gains, null_value = _core.bernoulli_gains_csc(
-            table.indptr.astype(np.int64),
-            table.indices.astype(np.int32, copy=False),
-            table.data,
-            estimator.rows,
-            float(estimator.alpha[0]),
-            estimator.upper,
-        )
+    if gains is None:
+        gains, null_value = _all_gains(table, estimator, solver)
+    totals = np.asarray(table.sum(axis=0)).ravel()
 
     def estimate(columns: NDArray[np.int64]) -> Floats:
         part = table[:, columns]
@@ -278,15 +258,42 @@ def bernoulli_problem(
     )
 
 
+def _all_gains(
+    table: Any, estimator: BernoulliEstimator, solver: str
+) -> tuple[Floats, float]:
+    """Gains of all columns, dense or CSC, and the value of the null model."""
+    alpha = estimator.alpha
+    found: tuple[Floats, float]
+    if isinstance(table, np.ndarray):
+        found = _core.bernoulli_gains(
+            np.ascontiguousarray(table), estimator.rows, alpha, estimator.upper
+        )
+        return found
+    if alpha.shape[0] != 1:
+        raise ValueError(
+            f"The 'alpha' parameter of {solver} must be one number for a table with "
+            f"this many classes ({table.shape[0]}). Got an array."
+        )
+    found = _core.bernoulli_gains_csc(
+        table.indptr.astype(np.int64),
+        table.indices.astype(np.int32, copy=False),
+        table.data,
+        estimator.rows,
+        float(alpha[0]),
+        estimator.upper,
+    )
+    return found
+
+
 def _columns_that_may_lead(
     table: Floats, estimator: BernoulliEstimator, n: int
-) -> tuple[NDArray[np.int64], float] | None:
-    """Columns that gain as much as the n-th best of some, and the null value of all.
+) -> tuple[NDArray[np.int64], Floats, float] | None:
+    """Columns that gain as much as the n-th best of some, theirs, and the null value.
 
     In order, the n best among them. None where all columns may as well be looked at.
     """
     step = min(_MOST_STEP, table.shape[1] // (n * _SAMPLED_FOR_EACH))
-    if table.shape[1] < _WIDE or step < 2:
+    if table.shape[1] < _WIDE or step < _LEAST_STEP:
         return None
     alpha = estimator.alpha
     gains, _ = _core.bernoulli_gains(
@@ -298,10 +305,10 @@ def _columns_that_may_lead(
     least = top_k(gains, n)[1]
     if not least > 0.0:
         return None  # columns that do not vary have gain 0 as well
-    columns, null_value = _core.bernoulli_columns(
+    found: tuple[NDArray[np.int64], Floats, float] = _core.bernoulli_columns(
         np.ascontiguousarray(table), estimator.rows, alpha, estimator.upper, least
     )
-    return columns, null_value
+    return found
 
 
 def _check_presences(table: Any, rows: Floats, solver: str) -> None:
