@@ -73,3 +73,21 @@ def test_a_rival_that_is_surely_ahead_is_told(name, code, action, words):
         if told:
             assert found[0].action == action
             assert found[0].text.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("right", "told"),
+    [(12, "100.0 % may as well be 7"), (9, "75.0 % may as well be 4")],
+)
+def test_few_rows_are_told_with_what_else_it_may_be(right, told):
+    codes = np.arange(12) % 2
+    chance = np.where(np.arange(12) < right, 0.9, 0.1)
+    facts = VerdictFacts(
+        "k-mers",
+        1,
+        80,
+        evaluation=evaluation_of([rows_of(codes, chance)], ["a", "b"]),
+    )
+    (text,) = [own.text for own in verdict_of(facts).remarks if own.code == "tiny"]
+    assert told in text
+    assert text.count("%") == (2 if right == 12 else 3)

@@ -93,10 +93,11 @@ def _tiny(facts: VerdictFacts) -> Remark | None:
     if found is not None:
         low, high = found.interval
         if high - low > _WIDE:
+            told = percent(found.accuracy)
+            others = [end for end in map(percent, (low, high)) if end != told]
             return Remark(
                 "tiny",
-                f"The rows are few: {percent(found.accuracy)} may as well be "
-                f"{percent(low)} or {percent(high)}.",
+                f"The rows are few: {told} may as well be {' or '.join(others)}.",
                 "rows",
             )
     if facts.train_rows and facts.train_rows < 3 * max(len(rows), 2):
